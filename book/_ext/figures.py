@@ -1,0 +1,57 @@
+"""Figures inside the page: an SVG that a cell shows becomes part of the HTML, so that its colours follow the theme.
+
+The colours are those of lnbook.figures.style; the style sheet that sets them for both themes is written from there.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+from lnbook.figures.style import COLOURS
+
+logger = logging.getLogger(__name__)
+
+
+class InlineSVG(SphinxPostTransform):
+    # After MyST-NB has chosen among the forms of an output, before Sphinx collects image files.
+    default_priority = 40
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        pictures = [n for n in self.document.findall(nodes.image) if n["uri"].endswith(".svg")]
+        for number, node in enumerate(pictures, start=1):
+            alt = node.get("alt", "")
+            if not alt or alt.endswith(".svg"):
+                logger.warning("a figure has no alt text: give `mystnb: {image: {alt: …}}`", location=node)
+            path = Path(self.env.srcdir, node["uri"].lstrip("/"))
+            html = inline(path.read_text(encoding="utf8"), alt, f"{self.env.docname.split('/')[-1]}-{number}-")
+            node.replace_self(nodes.raw("", html, format="html"))
+
+
+def inline(svg, alt, prefix):
+    """The <svg> element with words, with ids that are its own on the page, and without the ids nobody refers to."""
+    svg = svg[svg.index("<svg") :]
+    referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{prefix}{m[1]}"' if m[1] in referred else "", svg)
+    svg = re.sub(r'(href="|url\()#', rf"\1#{prefix}", svg)
+    return svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
+
+
+def write_colours(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    light = "".join(f"--ln-{name}:{value};" for name, (value, _) in COLOURS.items())
+    dark = "".join(f"--ln-{name}:{value};" for name, (_, value) in COLOURS.items())
+    css = f":root{{{light}}}\n@media screen{{html[data-theme=dark]{{{dark}}}}}\n"
+    Path(app.outdir, "_static", "colours.css").write_text(css, encoding="utf8")
+
+
+def setup(app):
+    app.add_post_transform(InlineSVG)
+    app.add_css_file("colours.css")
+    app.connect("build-finished", write_colours)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,95 @@
+"""What all pictures share: one colour for one thing, for both themes, and the form in which a page shows them."""
+
+import functools
+import io
+import re
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+# name: (on the light page, on the dark page). The sets stay apart under the common kinds of colour blindness, and each
+# colour has a contrast of at least 4.5 to its page. Different things also differ in line style or marker.
+COLOURS = {
+    "ink": ("#1f2328", "#e6edf3"),
+    "faint": ("#6e7781", "#9aa4ae"),
+    "paper": ("#ffffff", "#14181e"),
+    "input": ("#57606a", "#b1bac4"),
+    "centred": ("#00795b", "#2fc79b"),
+    "core": ("#0064a8", "#5cb3f2"),
+    "gain": ("#9a5b00", "#f0b040"),
+    "bias": ("#a33d75", "#ec9cc6"),
+    "epsilon": ("#c03a00", "#ff9068"),
+    "bound": ("#6639ba", "#bd9bff"),
+}
+INK, FAINT, PAPER, INPUT, CENTRED, CORE, GAIN, BIAS, EPSILON, BOUND = (light for light, _ in COLOURS.values())
+
+STYLE = {
+    "font.size": 11,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "grid.color": FAINT,
+    "grid.alpha": 0.35,
+    "lines.linewidth": 2,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "lnbook",
+}
+
+# The plane sum(z) = const of R^3 as every picture draws it: two orthonormal directions, the second one upwards.
+PLANE = np.array([[1, -1, 0], [-1, -1, 2]]) / np.sqrt([[2], [6]])  # (2, 3)
+
+
+class Picture(Figure):
+    """A matplotlib Figure that a notebook shows as an SVG whose colours are variables, set by the page for its theme.
+
+    Outside the book, in JupyterLab for instance, the variables are not set and the light colours stand.
+    """
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        light_background = {"image/svg+xml": {"needs_background": "light"}}
+        return {"image/svg+xml": themed_svg(self), "text/plain": "(a figure)"}, light_background
+
+
+def picture(draw):
+    """Decorator of a function that draws one figure: the book's style holds while it draws."""
+
+    @functools.wraps(draw)
+    def draw_in_style(*args, **kwargs):
+        with matplotlib.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return draw_in_style
+
+
+def new_figure(width=6.4, height=3.6, **subplots):
+    """An empty figure and its axes; `subplots` goes to Figure.subplots."""
+    figure = Picture(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**subplots)
+
+
+def themed_svg(figure):
+    """The figure as SVG text, the same byte for byte each time, `var(--ln-core, #0064a8)` for the core's colour."""
+    stream = io.StringIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    svg = stream.getvalue()
+    for name, (light, _) in COLOURS.items():
+        svg = re.sub(light, f"var(--ln-{name}, {light})", svg, flags=re.IGNORECASE)
+    return svg[svg.index("<svg") :]
+
+
+def in_plane(vectors):
+    """Coordinates of vectors of R^3 in the plane sum(z) = const: (..., 3) -> (..., 2)"""
+    return np.asarray(vectors) @ PLANE.T
