@@ -1,0 +1,41 @@
+# `make` alone lists what there is. Everything runs in .venv, made from requirements.txt.
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3 python,\
+	$(shell $(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
+BIN := .venv/bin
+PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lab serve record lock clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-8s %s\n", $$1, $$2}'
+
+.venv/ready: requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+book: .venv/ready ## build the book; a failing cell, a warning or a dead reference makes it red
+	$(BIN)/jupyter-book build . -W -n --keep-going
+	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
+
+test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n auto --dist loadfile --nbval --nbval-current-env
+
+lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
+	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab book/index.md
+
+serve: book ## the built book on localhost
+	@port=$(PORT); echo "The book is at http://localhost:$$port (end with Ctrl-C)"; \
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $$port >/dev/null 2>&1
+
+record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
+	$(BIN)/python tests/record.py
+
+lock: .venv/ready ## compile requirements.txt from pyproject.toml
+	echo '-e .[figures,book,lab,test]' | $(BIN)/uv pip compile --universal --python-version 3.11 --quiet -o requirements.txt -
+
+clean: ## remove what building and testing left
+	rm -rf _build .pytest_cache .hypothesis .ruff_cache

@@ -1,0 +1,39 @@
+"""requirements.txt and pyproject.toml agree: each direct dependency is pinned alike, and nothing else is direct."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+
+
+def declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {Requirement(line).name: str(Requirement(line).specifier) for lines in lists for line in lines}
+
+
+def locked():
+    """name: (pin, is it there for lnbook itself?) of each entry of requirements.txt."""
+    text = (ROOT / "requirements.txt").read_text(encoding="utf8")
+    entries = re.findall(r"^([\w.-]+)(==[^\s;]+)[^\n]*\n((?:    #[^\n]*\n)+)", text, re.MULTILINE)
+    return {name: (pin, re.search(r"\blnbook\b", reasons) is not None) for name, pin, reasons in entries}
+
+
+def test_direct_dependencies_are_locked_as_declared():
+    assert {name: pin for name, (pin, direct) in locked().items() if direct} == declared()
+
+
+def test_every_entry_is_pinned_and_lnbook_is_installed_in_place():
+    text = (ROOT / "requirements.txt").read_text(encoding="utf8")
+    entries = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    assert entries[0] == "-e ."
+    assert all("==" in line for line in entries[1:])
+    assert len(entries) - 1 == len(re.findall(r"^[\w.-]+==", text, re.MULTILINE))
+
+
+def test_no_host_and_no_machine_path_is_locked():
+    text = (ROOT / "requirements.txt").read_text(encoding="utf8")
+    assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links| @ ", text)
