@@ -25,7 +25,7 @@ test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, t
 	$(BIN)/python -m pytest -n auto --dist loadfile --nbval --nbval-current-env
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
-	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab book/index.md
+	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md
 
 serve: book ## the built book on localhost
 	@port=$(PORT); echo "The book is at http://localhost:$$port (end with Ctrl-C)"; \
