@@ -1,7 +1,18 @@
-"""One function per figure of the book; each returns a matplotlib Figure. Only this folder imports matplotlib."""
+"""One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used."""
 
 from lnbook.figures.definition import positions, steps
+from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias
 
-__all__ = ["gain_and_bias", "positions", "steps", "where"]
+__all__ = [
+    "distance_slider",
+    "epsilon_slider",
+    "gain_and_bias",
+    "gain_bias_slider",
+    "positions",
+    "shift_slider",
+    "steps",
+    "variance_slider",
+    "where",
+]
