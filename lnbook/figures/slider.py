@@ -234,8 +234,8 @@ class Slider:
 <div class="panels" role="img" aria-label="{escape(self.alt)}">{pictures}</div>
 <p class="value">{escape(self.values[self.start])}</p>
 <label hidden><span>{escape(self.label)}</span>
-<input type="range" min="0" max="{len(self.values) - 1}" value="{self.start}" autocomplete="off" data-lm-suppress-shortcuts="true"
- aria-valuetext="{escape(self.spoken[self.start])}"></label>
+<input type="range" min="0" max="{len(self.values) - 1}" value="{self.start}" autocomplete="off"
+ data-lm-suppress-shortcuts="true" aria-valuetext="{escape(self.spoken[self.start])}"></label>
 <noscript><p>This is one of {len(self.values)} frames; with JavaScript a slider shows the others.</p></noscript>
 <script type="application/json">{stored}</script>
 <script>{SCRIPT}</script></div>"""
