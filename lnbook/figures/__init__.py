@@ -1,11 +1,15 @@
 """One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used."""
 
+from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias
+from lnbook.figures.shifts import common_and_unequal_shift
 
 __all__ = [
+    "amplification_over_distance",
+    "common_and_unequal_shift",
     "distance_slider",
     "epsilon_slider",
     "gain_and_bias",
