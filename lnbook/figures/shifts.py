@@ -1,5 +1,7 @@
 """A common shift, which the core does not see, beside an unequal one, which it does."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from lnbook import center, normalize
@@ -39,7 +41,7 @@ def _draw_shift(axes, z, eps):
     ):
         seen = rows @ SIDE_VIEW.T  # (amounts, 2)
         axes.plot(*seen.T, marker, color=colour, markersize=size, fillstyle=filling, label=kind)
-        for start, end in zip(seen[:-1], seen[1:], strict=True):
+        for start, end in pairwise(seen):
             if not np.allclose(start, end):
                 axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "shrinkB": 4})
     axes.set(aspect="equal")
