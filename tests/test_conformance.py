@@ -1,0 +1,425 @@
+"""lnbook.conformance: its exact numbers are right, it passes what is right, and it names each mistake."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import wrong_layer_norms as wrong
+
+import lnbook
+from lnbook import conformance
+from lnbook.conformance import exact
+from lnbook.conformance.__main__ import main
+from lnbook.conformance.facts import CONVENTION, FLOATING_POINT, GRADIENT, KINDS, STATEMENTS
+from lnbook.conformance.layers import ExactLayer
+from lnbook.conformance.report import TOLERANCE
+
+ROOT = Path(__file__).parents[1]
+FACTS = tomllib.loads((ROOT / "book" / "facts.toml").read_text("utf-8"))
+CASES = {case["id"]: case for case in json.loads((ROOT / "tests" / "cases.json").read_text("utf-8"))["cases"]}
+DTYPES = ["float16", "float32", "float64"]
+
+# Facts about the mathematics, which no call of a layer norm can break: the projection inside it, what frameworks
+# offer, what a bound means for a network, and J_ij, whose value eps-jacobian asks for.
+NOT_ASKED = {"def-projection", "bias-optional", "shift-steps", "shift-kernel", "sens-not-network", "sens-uniform"}
+NOT_ASKED |= {"jac-entry"}
+PAGES = {"layer-normalization", "bias", "gain", "epsilon", "jacobian", "sensitivity", "shift-invariance"}
+
+
+def of_lnbook(z, gain, bias, eps):
+    return lnbook.layer_norm(z, gain, bias, eps=eps)
+
+
+def vjp_of_lnbook(z, gain, bias, eps, g):
+    return lnbook.vjp(z, g, gain, eps=eps)
+
+
+def asked(name, dtype="float64"):
+    """The numbers expected in one row."""
+    statement = next(s for s in STATEMENTS if s.name == name)
+    return np.ravel(statement.ask(ExactLayer(dtype)))
+
+
+# What is asked
+
+
+def test_each_row_belongs_to_a_fact_of_the_ledger():
+    assert [s.name for s in STATEMENTS if s.fact not in FACTS] == []
+    assert len({s.name for s in STATEMENTS}) == len(STATEMENTS)
+    assert {s.kind for s in STATEMENTS} == set(KINDS)
+
+
+def test_each_fact_of_the_six_concepts_is_asked_or_cannot_be():
+    ledger = {name for name, fact in FACTS.items() if fact["page"] in PAGES}
+    assert NOT_ASKED.isdisjoint(s.fact for s in STATEMENTS)
+    assert {s.fact for s in STATEMENTS} | NOT_ASKED >= ledger, "ask for it in facts.py, or say in NOT_ASKED why not"
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("bias-constant-input", [1, -1, 2]),
+        ("bias-mean", [Fraction(2, 3)]),
+        ("bias-gradient", [1, -1, 2]),
+        ("gain-example", [1, 0, 1]),
+        ("gain-moments", [Fraction(2, 3), Fraction(2, 9)]),
+        ("eps-constant-input", [0] * 9 + [3]),
+        ("eps-variance", [Fraction(64, 65), Fraction(1, 2), Fraction(1, 65)]),
+        ("eps-norm-bound", [0] * 5),
+        ("jac-example", [Fraction(n, 16) for n in (3, -3, -3, 3)]),
+        ("jac-directions", [0, 0, Fraction(-3, 8), Fraction(3, 8)]),
+        ("jac-gain", [0, 0, Fraction(-3, 8), Fraction(3, 8)]),
+        ("jac-parameters", [Fraction(-1, 2), 0, 0, Fraction(1, 2), 1, 0, 0, 1]),
+        ("sens-smaller", [Fraction(3, 8)]),
+        ("eps-attained", [2, 2]),
+        ("eps-example", [-1, 0, 1, *np.array([-1, 0, 1]) / np.sqrt(2)]),
+        ("shift-example", [-1, 0, 1] * 2),
+        ("shift-unequal", np.array([-4, -1, 5]) / np.sqrt(17)),
+        ("sens-finite", [1 / np.sqrt(1.01e-4), 1 / np.sqrt(0.010001)]),
+        # eps = 2; (1, 2, 3) has q = 2/3; (0, 2, 4) has q = 8/3 and a v twice as long
+        ("eps-eigen-radial", np.outer([2 / (8 / 3) ** 1.5, 4 / (14 / 3) ** 1.5], [-1, 0, 1]).ravel()),
+    ],
+)
+def test_the_expected_numbers_are_those_of_the_claims(name, numbers):
+    got = asked(name)
+    # the rows at 1/3 and 1/1000 are asked at the floats next to these numbers
+    assert np.abs(got.astype(float) - np.array(numbers, float)).max() < 1e-12 * max(1, np.abs(got).max())
+
+
+@pytest.mark.parametrize("case", ["B01", "B05", "B08", "B60", "B73"])
+def test_the_exact_layer_agrees_with_published_cases(case):
+    given, expected = CASES[case]["input"], CASES[case]["expected"]
+    z = exact.fractions(np.array(given["z"]))
+    y, _ = exact.core(z, Fraction(given["eps"]))
+    expected = expected.get("y", expected.get("LN_z"))
+    assert np.abs(y.astype(float) - expected).max() < 1e-13
+
+
+def test_the_exact_gradients_agree_with_published_cases():
+    given = CASES["B46"]["input"]
+    z, gain, g = (exact.fractions(np.array(given[k])) for k in ("z", "gamma", "dy"))
+    dz, _, _ = exact.vjp(z, gain, Fraction(given["eps"]), g)
+    assert np.abs(dz.astype(float) - CASES["B46"]["expected"]["dz"]).max() < 1e-13
+    given, expected = CASES["B41"]["input"], CASES["B41"]["expected"]
+    z, gain, g = (exact.fractions(np.array(given[k])) for k in ("z", "gamma", "dy"))
+    _, dgain, dbias = exact.vjp(z, gain, Fraction(given["eps"]), g)
+    assert np.abs(dgain.astype(float) - expected["dgamma"]).max() < 1e-13
+    assert dbias.tolist() == [Fraction(3, 2), 1, 1, 1]
+
+
+@pytest.mark.parametrize("x", [Fraction(2), Fraction(1, 3), Fraction(10) ** 60, Fraction(1, 10**60), Fraction(0)])
+def test_roots_have_sixty_digits(x):
+    root = exact.root(x)
+    assert abs(root * root - x) <= x / 10**60
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("x", [1.0, 1.5, 1.999, 2.0, 3.0, 0.1, 4095.5, 2.0**-14])
+def test_the_unit_in_the_last_place_is_the_distance_of_floats(dtype, x):
+    x = np.dtype(dtype).type(x)
+    unit = exact.unit_in_the_last_place(Fraction(float(x)), ExactLayer(dtype).digits)
+    assert unit == Fraction(float(np.spacing(x)))
+
+
+# What passes
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "check",
+    [pytest.param(c, marks=pytest.mark.fact(c.statement.fact, way="exact")) for c in conformance.checks()],
+    ids=str,
+)
+def test_lnbook_holds_each_fact(check, dtype):
+    row = check.run(of_lnbook, vjp=vjp_of_lnbook, dtype=dtype)
+    assert row.verdict == "holds", row
+    assert row.error <= 4, row
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_plain_layer_norm_keeps_the_conventions_and_is_accused_of_nothing(dtype):
+    report = conformance.check(wrong.right, vjp=wrong.right_vjp, dtype=dtype)
+    failing = [row.name for row in report.rows if row.verdict == "FAILS"]
+    assert failing == ["eps-scaling/large"]  # its squares overflow
+    assert report.mistakes == ()
+    assert next(row for row in report.rows if row.name == "shift-exact/far").verdict == "weak"
+    assert not report.ok
+    assert conformance.check(wrong.right, vjp=wrong.right_vjp, dtype=dtype, kinds=(CONVENTION, GRADIENT)).ok
+
+
+# What fails, and by which name
+
+
+def one_mistake(report, words):
+    assert not report.ok
+    assert len(report.mistakes) == 1, report
+    assert report.mistakes[0].startswith(words), report
+    assert f"the numbers fit this mistake: {words}" in str(report)
+
+
+@pytest.mark.parametrize(("layer_norm", "dtype", "words"), wrong.FORWARD)
+def test_each_mistake_of_the_layer_is_named(layer_norm, dtype, words):
+    one_mistake(conformance.check(layer_norm, dtype=dtype), words)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("vjp", "words"), wrong.GRADIENT)
+def test_each_mistake_of_the_gradient_is_named(vjp, words, dtype):
+    report = conformance.check(of_lnbook, vjp=vjp, dtype=dtype)
+    one_mistake(report, words)
+    assert {row.kind for row in report.rows if not row.holds} <= {GRADIENT, FLOATING_POINT}
+
+
+@pytest.mark.parametrize(("layer_norm", "names"), wrong.TWO_MISTAKES)
+def test_two_mistakes_are_both_named(layer_norm, names):
+    report = conformance.check(layer_norm)
+    assert not report.ok
+    assert set(report.mistakes) == names
+
+
+def test_two_mistakes_of_the_gradient_are_both_named():
+    def vjp(z, gain, bias, eps, g):
+        dz = wrong.without_the_mean_of_g(z, np.ones_like(gain), bias, eps, g)[0]
+        return dz, *wrong.right_vjp(z, gain, bias, eps, g)[1:]
+
+    report = conformance.check(of_lnbook, vjp=vjp)
+    assert set(report.mistakes) == {
+        "the gradient by the input lacks the term mean(gain * g)",
+        "the gradient by the input lacks the gain",
+    }
+
+
+def test_the_right_gradient_of_a_wrong_layer_is_no_second_mistake():
+    report = conformance.check(wrong.gain_stored_less_one, vjp=gradient_with_stored_gain)
+    one_mistake(report, "the stored gain is taken for gain - 1")
+    assert any(row.kind == GRADIENT and not row.holds for row in report.rows)
+
+
+def gradient_with_stored_gain(z, gain, bias, eps, g):
+    return wrong.right_vjp(z, 1 + gain, bias, eps, g)
+
+
+def test_a_mistake_nobody_made_yet_fails_without_a_name():
+    def squashed(z, gain, bias, eps):
+        return np.tanh(wrong.right(z, gain, bias, eps))
+
+    report = conformance.check(squashed)
+    assert not report.ok
+    assert report.mistakes == ()
+    assert "fit none of the mistakes" in str(report)
+
+
+@pytest.mark.parametrize(("units", "verdict"), [(TOLERANCE / 4, "holds"), (2 * TOLERANCE, "FAILS")])
+def test_the_tolerance_is_what_the_docstring_says(units, verdict):
+    def off(z, gain, bias, eps):
+        y = of_lnbook(z, gain, bias, eps)
+        return y + np.float32(units) * np.spacing(np.abs(y).max())
+
+    check = next(c for c in conformance.checks() if str(c) == "gain-example")
+    row = check.run(off)
+    assert row.verdict == verdict
+    assert row.error == units
+
+
+# What does not return numbers
+
+
+def raising(z, gain, bias, eps):
+    raise RuntimeError("out of\nmemory")
+
+
+def transposed(z, gain, bias, eps):
+    return wrong.right(z, gain, bias, eps).T
+
+
+def widened(z, gain, bias, eps):
+    return wrong.right(z, gain, bias, eps).astype(np.float64)
+
+
+def nothing(z, gain, bias, eps):
+    return None
+
+
+def words(z, gain, bias, eps):
+    return "a layer norm"
+
+
+@pytest.mark.parametrize(
+    ("layer_norm", "trouble"),
+    [
+        (raising, "raised RuntimeError: out of memory"),
+        (widened, "has dtype float64, not float32"),
+        (nothing, "has shape (), not (3, 3)"),
+        (words, "has shape (), not (3, 3)"),
+    ],
+)
+def test_a_function_that_returns_no_numbers_fails_each_row_with_the_reason(layer_norm, trouble):
+    report = conformance.check(layer_norm)
+    assert len(report.rows) == len(conformance.checks(vjp=False))
+    assert {row.verdict for row in report.rows} == {"FAILS"}
+    assert report.rows[0].trouble == trouble
+    assert trouble in str(report)
+    assert report.mistakes == ()
+
+
+def test_one_wrong_shape_does_not_stop_the_run():
+    report = conformance.check(transposed)
+    assert next(r for r in report.rows if r.name == "gain-example").trouble == "has shape (3, 1), not (1, 3)"
+    assert next(r for r in report.rows if r.name == "def-output").got is not None
+
+
+def test_a_refused_eps_of_zero_fails_its_row_only():
+    def strict(z, gain, bias, eps):
+        if eps == 0:
+            raise ValueError("eps must be positive")
+        return of_lnbook(z, gain, bias, eps)
+
+    report = conformance.check(strict)
+    assert [(r.name, r.trouble) for r in report.rows if not r.holds] == [
+        ("eps-scaling-unstabilised", "raised ValueError: eps must be positive")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("vjp", "trouble"),
+    [
+        (lambda z, gain, bias, eps, g: z, "returned ndarray, not the three arrays dz, dgain, dbias"),
+        (lambda z, gain, bias, eps, g: (z, gain, z), "dbias has shape (1, 3), not (3,)"),
+        (lambda z, gain, bias, eps, g: 1 / 0, "raised ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_vjp_that_returns_no_gradients_fails_with_the_reason(vjp, trouble):
+    report = conformance.check(of_lnbook, vjp=vjp)
+    assert next(r for r in report.rows if r.name == "bias-gradient").trouble == trouble
+    assert all(r.holds for r in report.rows if r.kind == CONVENTION)
+
+
+def test_nan_is_named_with_its_place():
+    check = next(c for c in conformance.checks() if str(c) == "eps-constant-input")
+    assert check.run(wrong.eps_missing).trouble == "holds nan at (0, 0)"
+
+
+def test_a_function_may_write_over_its_arguments():
+    def in_place(z, gain, bias, eps):
+        y = of_lnbook(z, gain, bias, eps)
+        for argument in (z, gain, bias):
+            argument.fill(7)
+        return y
+
+    assert conformance.check(in_place).ok
+
+
+# The report and the checks
+
+
+def test_the_report_counts_and_says_what_was_not_asked():
+    report = conformance.check(of_lnbook, title="lnbook")
+    derivatives = len(conformance.checks()) - len(report.rows)
+    assert str(report).splitlines()[0] == (
+        f"lnbook, float32: {len(report.rows)} holds, 0 weak, 0 fails "
+        f"({derivatives} facts about derivatives not asked: no vjp given)"
+    )
+    assert derivatives == sum(s.uses_vjp for s in STATEMENTS) > 0
+
+
+def test_rows_hold_the_numbers_compared():
+    row = next(r for r in conformance.check(of_lnbook).rows if r.name == "gain-example")
+    assert (row.fact, row.kind, row.verdict, row.expected, row.got, row.error, row.trouble) == (
+        "gain-example",
+        CONVENTION,
+        "holds",
+        (1.0, 0.0, 1.0),
+        (1.0, 0.0, 1.0),
+        0.0,
+        "",
+    )
+
+
+def test_long_rows_show_their_largest_error():
+    def last_entry_wrong(z, gain, bias, eps):
+        y = of_lnbook(z, gain, bias, eps)
+        y[..., -1] += 1
+        return y
+
+    check = next(c for c in conformance.checks() if str(c) == "def-output")
+    assert "expected [8] 1.94231, got [8] 2.94231" in str(check.run(last_entry_wrong))
+
+
+def test_checks_are_chosen_by_kind():
+    chosen = [conformance.checks(kind) for kind in KINDS]
+    assert sum(map(len, chosen)) == len(conformance.checks())
+    assert all(set(a).isdisjoint(b) for a, b in pairwise(chosen))
+    with pytest.raises(ValueError, match="'speed'"):
+        conformance.checks("speed")
+
+
+@pytest.mark.parametrize("check", conformance.checks(GRADIENT)[:1], ids=str)
+def test_a_derivative_fact_needs_a_vjp(check):
+    with pytest.raises(ValueError, match="vjp must be given"):
+        check.run(of_lnbook)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"layer_norm": 3}, TypeError, "layer_norm must be callable, got int"),
+        ({"layer_norm": of_lnbook, "vjp": 3}, TypeError, "vjp must be callable, got int"),
+        ({"layer_norm": of_lnbook, "dtype": "int32"}, ValueError, "dtype must be one of .* got int32"),
+        ({"layer_norm": of_lnbook, "kinds": ("speed",)}, ValueError, "kinds must be among"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        conformance.check(**arguments)
+
+
+# The command line
+
+
+def test_the_command_ends_with_0_where_every_fact_holds(capsys):
+    assert main(["test_conformance:of_lnbook", "--vjp", "test_conformance:vjp_of_lnbook", "--dtype", "float64"]) == 0
+    out = capsys.readouterr().out
+    assert out == str(conformance.check(of_lnbook, vjp=vjp_of_lnbook, dtype="float64")) + "\n"
+
+
+def test_the_command_asks_only_for_the_kinds_chosen():
+    assert main(["wrong_layer_norms:right"]) == 1
+    assert main(["wrong_layer_norms:right", "--only", "convention"]) == 0
+
+
+def test_the_command_ends_with_1_where_a_fact_fails():
+    command = [sys.executable, "-m", "lnbook.conformance", "wrong_layer_norms:rms_norm"]
+    run = subprocess.run(command, cwd=ROOT / "tests", capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "the numbers fit this mistake: not centred, as in RMSNorm" in run.stdout
+    assert run.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module:f", "'no_such_module' cannot be imported: ModuleNotFoundError"),
+        ("wrong_layer_norms:no_such_function", "'wrong_layer_norms' has no 'no_such_function'"),
+        ("wrong_layer_norms:FORWARD", "'wrong_layer_norms:FORWARD' is not callable: it is of type list"),
+        ("wrong_layer_norms", "must have the form package.module:function"),
+        (":f", "must have the form package.module:function"),
+    ],
+)
+def test_the_command_ends_with_2_where_there_is_no_function(capsys, name, message):
+    with pytest.raises(SystemExit) as stop:
+        main([name])
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_refuses_an_unknown_dtype(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["wrong_layer_norms:right", "--dtype", "int8"])
+    assert stop.value.code == 2
+    assert "dtype must be one of float16, bfloat16, float32, float64, got int8" in capsys.readouterr().err
