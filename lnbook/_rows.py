@@ -181,6 +181,19 @@ def scaled_center_rows(z):
         return np.ldexp(v, -second[:, None]), first + second
 
 
+def direction_rows(z):
+    """v / sqrt(q) of each row, in float64, its entries squared 1 on average; 0 where the row is constant."""
+    v, _ = scaled_center_rows(z)  # (n, d)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(row_mean(v, v))  # (n,)
+        return v / np.where(root == 0, 1, root)[:, None]
+
+
+def shrink(inverse_std, eps):
+    """eps / (q + eps): the share of a change along v that eps leaves alive, from 0 (eps = 0) to 1 (q = 0)."""
+    return eps * inverse_std * inverse_std
+
+
 def exponent(x):
     """The least integer e with |x| < 2**e; 0 for NaN and infinity; below all others for 0, which sets no scale."""
     return np.where(x == 0, -5000, np.where(np.isfinite(x), np.frexp(x)[1], 0))

@@ -4,7 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnbook._rows import Rows, check_eps, core_rows, exponent, real_array, row_mean, scaled_center_rows
+from lnbook._rows import (
+    Rows,
+    check_eps,
+    core_rows,
+    direction_rows,
+    exponent,
+    real_array,
+    row_mean,
+    scaled_center_rows,
+    shrink,
+)
 from lnbook.derivatives import jacobian
 
 
@@ -47,24 +57,19 @@ def spectrum(z, *, eps=1e-5):
     """
     eps = check_eps(eps)
     rows = Rows(z)
-    values = rows.values.astype(np.float64)  # (n, d)
-    _u, inverse_std = core_rows(values, eps)  # (n, d), (n,)
-    v, _ = scaled_center_rows(values)
-    with np.errstate(all="ignore"):
-        stabilised = eps * inverse_std**2  # eps / (q + eps), from 0 (eps = 0) to 1 (q = 0)
-        eigenvalues = np.stack([0 * inverse_std, inverse_std * stabilised, inverse_std], axis=-1)  # (n, 3)
-        length = np.sqrt(rows.d * row_mean(v, v))  # (n,)
-        along_v = v / np.where(length == 0, 1, length)[:, None]  # (n, d)
+    z = rows.values.astype(np.float64)  # (n, d)
+    _, inverse_std = core_rows(z, eps)  # (n,)
+    along_v = direction_rows(z) / np.sqrt(rows.d)  # (n, d)
     along_one = np.full_like(along_v, 1 / np.sqrt(rows.d))
-    directions = np.stack([along_one, along_v], axis=-2)  # (n, 2, d)
-    constant = length == 0
-    multiplicities = np.stack([0 * constant + 1, 1 - constant, rows.d - 2 + constant], axis=-1)  # (n, 3)
+    constant = ~along_v.any(axis=-1)  # (n,)
     kept = rows.shape[:-1]
-    return Spectrum(
-        eigenvalues.astype(rows.dtype).reshape((*kept, 3)),
-        directions.astype(rows.dtype).reshape((*kept, 2, rows.d)),
-        multiplicities.reshape((*kept, 3)),
-    )
+    with np.errstate(all="ignore"):
+        eigenvalues = np.stack([0 * inverse_std, inverse_std * shrink(inverse_std, eps), inverse_std], axis=-1)
+        return Spectrum(
+            eigenvalues.astype(rows.dtype).reshape((*kept, 3)),
+            np.stack([along_one, along_v], axis=-2).astype(rows.dtype).reshape((*kept, 2, rows.d)),
+            np.stack([0 * constant + 1, 1 - constant, rows.d - 2 + constant], axis=-1).reshape((*kept, 3)),
+        )
 
 
 def operator_norm(z, gain=None, *, eps=1e-5):
@@ -167,8 +172,10 @@ def amplification(z, step, gain=None, *, eps=1e-5):
 
     Notes
     -----
-    The difference is not taken between two outputs, which would cancel at a small step. With w = P step and the
-    roots r = sqrt(q(z) + eps), s = sqrt(q(z + step) + eps) it is w / s - v mean(w * (2 v + w)) / (r s (r + s)).
+    The difference is not taken between two outputs, which would cancel at a small step. With w = P step, the roots
+    r = sqrt(q(z) + eps) and s = sqrt(q(z + step) + eps), and v or v + w, whichever has the smaller root, it is
+    w / max(r, s) - (v or v + w) mean(w * (2 v + w)) / (r s (r + s)), where no term is larger than w / max(r, s).
+    Error at most 4 units in the last place of max|gain| / max(r, s).
 
     Facts: sens-finite, jac-local, eps-lipschitz.
     """
@@ -191,7 +198,9 @@ def amplification(z, step, gain=None, *, eps=1e-5):
         r, s = np.sqrt(row_mean(v, v) + eps), np.sqrt(row_mean(moved, moved) + eps)  # (n,)
         if ((r == 0) | (s == 0)).any():
             raise ValueError("eps must be positive where z or z + step is constant: at eps = 0 its core is undefined")
-        difference = w / s[:, None] - v * (row_mean(w, v + moved) / (r * s * (r + s)))[:, None]  # (n, d)
+        smaller = np.where((r < s)[:, None], v, moved)  # (n, d)
+        change = row_mean(w, v + moved) / (r * s * (r + s))  # (n,) what 1 / r exceeds 1 / s by
+        difference = w / np.maximum(r, s)[:, None] - smaller * change[:, None]  # (n, d)
         if gain is not None:
             difference *= gain
         ratio = np.sqrt(row_mean(difference, difference) / row_mean(h, h))

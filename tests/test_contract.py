@@ -1,0 +1,425 @@
+"""What every function of lnbook promises beside its numbers: dtypes, shapes, errors, NaN, and leaving inputs alone."""
+
+import math
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+from inputs import FLOATS, extreme_rows
+
+import lnbook
+
+G = np.arange(1.0, 5.0)  # a gain for d = 4
+
+
+def all_results(f):
+    """f with its one or several results as a list of arrays."""
+
+    def call(*args, **keywords):
+        results = f(*args, **keywords)
+        return [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]
+
+    return call
+
+
+# Every function of an array z whose last axis, of 4 entries, is normalized. All take z first.
+ALONE = {
+    "center": lnbook.center,
+    "variance": lnbook.variance,
+    "normalize": lnbook.normalize,
+    "layer_norm": partial(lnbook.layer_norm, gain=G, bias=G),
+    "jacobian": lnbook.jacobian,
+    "jacobian with gain": partial(lnbook.jacobian, gain=G),
+    "spectrum": lnbook.spectrum,
+    "operator_norm": lnbook.operator_norm,
+    "operator_norm with gain": partial(lnbook.operator_norm, gain=G),
+}
+BESIDE = {"jvp": lnbook.jvp, "vjp": lnbook.vjp, "amplification": lnbook.amplification}
+SECOND = {"jvp": "tangent", "vjp": "cotangent", "amplification": "step"}
+FUNCTIONS = {
+    **ALONE,
+    **{name: partial(lambda f, z, **keywords: f(z, np.ones(np.shape(z)), **keywords), f) for name, f in BESIDE.items()},
+    "jvp with gain": lambda z, **keywords: lnbook.jvp(z, np.ones(np.shape(z)), G, **keywords),
+    "vjp with gain": lambda z, **keywords: lnbook.vjp(z, np.ones(np.shape(z)), G, **keywords),
+}
+WITH_EPS = {name: f for name, f in FUNCTIONS.items() if name not in ("center", "variance")}
+WITH_AXIS = {
+    "center": lnbook.center,
+    "variance": lnbook.variance,
+    "normalize": lnbook.normalize,
+    "layer_norm": lnbook.layer_norm,
+    "vjp": lambda z, **keywords: lnbook.vjp(z, np.ones(np.shape(z)), **keywords),
+}
+WITH_GAIN = {
+    "layer_norm": lnbook.layer_norm,
+    "jacobian": lnbook.jacobian,
+    "jvp": lambda z, gain: lnbook.jvp(z, z, gain),
+    "vjp": lambda z, gain: lnbook.vjp(z, z, gain),
+    "operator_norm": lnbook.operator_norm,
+    "amplification": lambda z, gain: lnbook.amplification(z, z, gain),
+    "lipschitz_constant": lambda z, gain: lnbook.lipschitz_constant(np.shape(z)[-1], gain),
+}
+
+
+def over(functions):
+    return pytest.mark.parametrize("f", [pytest.param(all_results(f), id=name) for name, f in functions.items()])
+
+
+def sample(dtype=np.float64, shape=(3, 4)):
+    return np.random.default_rng(7).normal(3, 1, shape).astype(dtype)
+
+
+# Dtypes and shapes
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_dtype_of_the_input_is_the_dtype_of_the_result(f, dtype):
+    for result in f(sample(dtype)):
+        assert result.dtype == dtype or result.dtype.kind == "i"
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8"])
+def test_integers_compute_in_float64(f, dtype):
+    z = np.array([[1, 2, 4, 9], [3, 0, 0, 1]], dtype)
+    for got, expected in zip(f(z), f(z.astype(np.float64)), strict=True):
+        np.testing.assert_array_equal(got, expected, strict=True)
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4"])
+def test_byte_order_and_memory_order_do_not_matter(f, dtype):
+    z = np.round(8 * sample(shape=(2, 3, 4))).astype(dtype)
+    wide = np.zeros((4, 6, 8), dtype)
+    wide[::2, ::-2, 1::2] = z
+    others = [z.astype(">" + dtype), np.asfortranarray(z), wide[::2, ::-2, 1::2]]
+    if dtype != "i4":
+        others.append(z.tolist() if dtype == "f8" else z)
+    for other in others:
+        for got, expected in zip(f(other), f(z), strict=True):
+            np.testing.assert_array_equal(got, expected, strict=True)
+            assert got.dtype.isnative
+            assert got.flags.c_contiguous
+
+
+@over(FUNCTIONS)
+def test_float16_computes_in_more_digits_and_rounds_once(f):
+    z = sample(np.float16)
+    for got, wide in zip(f(z), f(z.astype(np.float64)), strict=True):
+        exact = wide.astype(got.dtype)
+        near = np.abs(got.astype(np.float64) - wide) <= np.abs(np.spacing(exact).astype(np.float64)) * 0.51
+        assert (near if got.dtype == np.float16 else got == exact).all()
+
+
+@over(WITH_AXIS)
+def test_no_rows_give_no_rows(f):
+    for result in f(np.zeros((0, 4), np.float32)):
+        assert result.dtype == np.float32
+        assert result.shape in ((0, 4), (0,), (4,))
+        assert not result.any()
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("lead", [(0,), (2, 0), (1,), (2, 3)])
+def test_a_stack_gives_the_stack_of_results(f, lead):
+    z = sample(np.float32, (*lead, 4))
+    results = f(z)
+    for i in np.ndindex(lead):
+        for all_rows, one_row in zip(results, f(z[i]), strict=True):
+            if all_rows.shape[: len(lead)] == lead:  # the parameters' gradients are sums
+                np.testing.assert_array_equal(all_rows[i], one_row, strict=True)
+
+
+@over(WITH_AXIS)
+@pytest.mark.parametrize(
+    ("axis", "same_as"),
+    [(-1, 2), ((2,), 2), ((1, 2), (-1, -2)), ((2, 0), (0, 2)), (0, -3), ((0, 1, 2), (2, 1, 0)), (np.int64(1), 1)],
+)
+def test_an_axis_may_be_named_in_any_way(f, axis, same_as):
+    z = sample(shape=(2, 3, 4))
+    for got, expected in zip(f(z, axis=axis), f(z, axis=same_as), strict=True):
+        np.testing.assert_array_equal(got, expected, strict=True)
+
+
+def test_the_axes_are_normalized_together_and_the_parameters_lie_along_them():
+    z, gain = sample(shape=(2, 3, 4)), np.arange(8.0).reshape(2, 4)
+    got = lnbook.layer_norm(z, gain, -gain, axis=(2, 0))
+    for k in range(3):
+        row = lnbook.layer_norm(z[:, k].ravel(), gain.ravel(), -gain.ravel())
+        np.testing.assert_array_equal(got[:, k].ravel(), row)
+    assert lnbook.variance(z, axis=(0, 2)).shape == (3,)
+    assert lnbook.variance(z, axis=(0, 1, 2)).shape == ()
+    dz, dgain, dbias = lnbook.vjp(z, z, gain, axis=(0, 2))
+    assert (dz.shape, dgain.shape, dbias.shape) == ((2, 3, 4), (2, 4), (2, 4))
+    np.testing.assert_allclose(dbias, z.sum(axis=1), rtol=1e-15)
+
+
+# Rows stay apart
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_row_does_not_depend_on_its_neighbours_in_any_bit(f, dtype):
+    rows = [sample(dtype, (4,)), 1000 + sample(dtype, (4,)), *(np.resize(r, 4) for r in extreme_rows(dtype).values())]
+    z = np.array(rows * 3)
+    alone = [f(row) for row in z]
+    for k, all_rows in enumerate(f(z)):
+        if len(all_rows) == len(z):
+            np.testing.assert_array_equal(all_rows, np.array([results[k] for results in alone]), strict=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("d", [3, 33, 5000])
+def test_long_rows_do_not_depend_on_their_neighbours_in_any_bit(dtype, d):
+    z = (100 * np.random.default_rng(d).normal(size=(40, d))).astype(dtype)
+    whole = lnbook.normalize(z)
+    np.testing.assert_array_equal(whole[::-1], lnbook.normalize(z[::-1]))
+    for k in (0, 17, 39):
+        np.testing.assert_array_equal(whole[k], lnbook.normalize(z[k]))
+        np.testing.assert_array_equal(whole[k:], lnbook.normalize(z[k:]))
+        np.testing.assert_array_equal(lnbook.vjp(z, z)[0][k], lnbook.vjp(z[k], z[k])[0])
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_nan_and_infinity_stay_in_their_row(f, bad, dtype):
+    z = sample(dtype)
+    clean = f(z)
+    z[1, 2] = bad
+    for got, expected in zip(f(z), clean, strict=True):
+        if len(got) == 3 and got.dtype.kind == "f":
+            np.testing.assert_array_equal(got[[0, 2]], expected[[0, 2]])
+            per_row = got[1].ravel()
+            assert np.isnan(per_row[-1])
+            assert np.isnan(per_row).sum() >= per_row.size / 2
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_row_with_nan_or_infinity_is_nan_in_full(bad):
+    z = np.array([[1, bad, 3, 4], [1, 2, 3, 4]], np.float32)
+    for result in (lnbook.center(z), lnbook.normalize(z), lnbook.layer_norm(z, G, G), lnbook.jvp(z, np.ones((2, 4)))):
+        assert np.isnan(result[0]).all()
+        assert np.isfinite(result[1]).all()
+    assert np.isnan(lnbook.jacobian(z)[0]).all()
+    assert np.isnan(lnbook.variance(z)[0])
+    assert np.isnan(lnbook.operator_norm(z)[0])
+    dz, dgain, dbias = lnbook.vjp(z, np.ones((2, 4)))
+    assert np.isnan(dz[0]).all()
+    assert np.isfinite(dz[1]).all()
+    assert np.isnan(dgain).all()
+    assert dbias.tolist() == [2] * 4
+
+
+# Inputs
+
+
+@over(FUNCTIONS)
+def test_inputs_are_not_changed_and_may_be_read_only(f):
+    z = sample(shape=(70_000, 4))
+    before = z.copy()
+    z.flags.writeable = False
+    results = f(z[:50])
+    np.testing.assert_array_equal(z, before)
+    assert all(not np.shares_memory(result, z) for result in results)
+    assert all(result.flags.writeable for result in results)
+
+
+def test_parameters_and_directions_are_not_changed_and_not_shared():
+    arguments = {"z": sample(), "g": sample(), "gain": G.copy(), "bias": G.copy()}
+    for array in arguments.values():
+        array.flags.writeable = False
+    z, g, gain, bias = arguments.values()
+    results = [
+        lnbook.layer_norm(z, gain, bias),
+        lnbook.jvp(z, g, gain),
+        *lnbook.vjp(z, g, gain),
+        *lnbook.vjp(z, g),
+        lnbook.jacobian(z, gain),
+        lnbook.amplification(z, g, gain),
+    ]
+    assert not any(np.shares_memory(result, array) for result in results for array in arguments.values())
+    one_row = np.array([1.0, 2.0, 4.0])
+    assert not np.shares_memory(lnbook.vjp(one_row, one_row)[2], one_row)
+
+
+# Errors
+
+
+@over(FUNCTIONS)
+@pytest.mark.parametrize(
+    "z",
+    [
+        np.ones((2, 4), complex),
+        np.ones((2, 4), bool),
+        np.array([["a"] * 4]),
+        np.array([[None] * 4]),
+        np.array([[1, 2, 3, 10**30]], object),
+        np.zeros((2, 4), "M8[s]"),
+    ],
+    ids=lambda z: str(z.dtype),
+)
+def test_another_dtype_is_refused_by_name(f, z):
+    message = f"z must hold float16, float32, float64 or integers, got dtype {z.dtype}"
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        f(z)
+
+
+@over(FUNCTIONS)
+def test_a_masked_array_is_refused(f):
+    with pytest.raises(TypeError, match=r"^z must be an array without a mask"):
+        f(np.ma.masked_array(np.ones((2, 4)), mask=np.eye(2, 4)))
+
+
+@over(FUNCTIONS)
+def test_a_single_number_is_refused(f):
+    with pytest.raises(ValueError, match=r"^z must have at least one axis, got the single number 3\.5$"):
+        f(np.float64(3.5))
+
+
+@over(FUNCTIONS)
+def test_a_row_without_entries_is_refused(f):
+    with pytest.raises(ValueError, match=r"^z must have an entry to normalize, got shape \(2, 0\)"):
+        f(np.ones((2, 0)))
+
+
+@over(WITH_EPS)
+@pytest.mark.parametrize("eps", [-1e-5, -0.5, math.inf, math.nan, -math.inf])
+def test_eps_must_be_finite_and_not_negative(f, eps):
+    with pytest.raises(ValueError, match=f"^eps must be finite and not negative, got {eps}$"):
+        f(sample(), eps=eps)
+
+
+@over({**WITH_EPS, "lipschitz_constant": lambda z, eps: lnbook.lipschitz_constant(4, eps=eps)})
+@pytest.mark.parametrize("eps", ["1e-5", None, 1j, True, [1e-5], np.array([1e-5, 1e-5])])
+def test_eps_must_be_one_real_number(f, eps):
+    with pytest.raises(TypeError, match=r"^eps must be one real number, got "):
+        f(sample(), eps=eps)
+
+
+@over(WITH_EPS)
+@pytest.mark.parametrize("eps", [np.float32(0.5), np.float64(0.5), 0.5])
+def test_eps_may_be_any_real_scalar(f, eps):
+    for got, expected in zip(f(sample(), eps=eps), f(sample(), eps=0.5), strict=True):
+        np.testing.assert_array_equal(got, expected, strict=True)
+
+
+@over(WITH_EPS)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_eps_zero_is_refused_at_a_constant_row_only(f, dtype):
+    z = sample(dtype)
+    f(z, eps=0)
+    z[1] = 7
+    with pytest.raises(ValueError, match=r"^eps must be positive where .* constant"):
+        f(z, eps=0)
+
+
+@pytest.mark.parametrize("eps", [0, -1, math.inf])
+def test_the_lipschitz_constant_needs_a_positive_eps(eps):
+    with pytest.raises(ValueError, match=f"^eps must be finite and positive, got {eps}$"):
+        lnbook.lipschitz_constant(3, eps=eps)
+
+
+@pytest.mark.parametrize("d", [0, -2])
+def test_the_lipschitz_constant_needs_a_dimension(d):
+    with pytest.raises(ValueError, match=f"^d must be at least 1, got {d}$"):
+        lnbook.lipschitz_constant(d)
+
+
+@pytest.mark.parametrize("d", [2.0, "3", None, True])
+def test_the_dimension_is_an_int(d):
+    with pytest.raises(TypeError, match=r"^d must be an int, got "):
+        lnbook.lipschitz_constant(d)
+
+
+def test_the_dimension_may_be_a_numpy_int():
+    assert lnbook.lipschitz_constant(np.int32(3), eps=0.25) == 2
+
+
+@over(WITH_AXIS)
+@pytest.mark.parametrize("axis", [2, -3, (0, 2), 99])
+def test_an_axis_out_of_range_is_refused(f, axis):
+    with pytest.raises(ValueError, match=r"^axis must lie in \[-2, 2\) for an array of 2 dimensions, got "):
+        f(sample(), axis=axis)
+
+
+@over(WITH_AXIS)
+@pytest.mark.parametrize("axis", [(1, 1), (1, -1), (0, 1, 0)])
+def test_an_axis_named_twice_is_refused(f, axis):
+    with pytest.raises(ValueError, match=r"^axis must name each axis once, got "):
+        f(sample(), axis=axis)
+
+
+@over(WITH_AXIS)
+def test_no_axis_is_refused(f):
+    with pytest.raises(ValueError, match=r"^axis must name at least one axis, got \(\)$"):
+        f(sample(), axis=())
+
+
+@over(WITH_AXIS)
+@pytest.mark.parametrize("axis", [1.0, "1", None, True, (0, 1.0), [0, 1]])
+def test_an_axis_that_is_no_int_is_refused(f, axis):
+    with pytest.raises(TypeError, match=r"^axis must be an int or a tuple of ints, got "):
+        f(sample(), axis=axis)
+
+
+@over(WITH_GAIN)
+@pytest.mark.parametrize("gain", [np.ones(3), np.ones((4, 1)), np.ones((2, 4)), 2.0], ids=lambda g: str(np.shape(g)))
+def test_a_gain_of_another_shape_is_refused(f, gain):
+    with pytest.raises(ValueError, match=r"^gain must have the shape \(4,\).*, got \("):
+        f(sample(shape=(2, 4)), gain)
+
+
+@over(WITH_GAIN)
+@pytest.mark.parametrize("gain", [np.ones(4, complex), np.ones(4, bool), ["a"] * 4])
+def test_a_gain_that_is_no_number_is_refused(f, gain):
+    with pytest.raises(TypeError, match=r"^gain must hold float16, float32, float64 or integers, got dtype "):
+        f(sample(), gain)
+
+
+def test_a_bias_is_checked_like_a_gain():
+    with pytest.raises(ValueError, match=r"^bias must have the shape \(3, 4\) of the normalized axes, got \(4,\)$"):
+        lnbook.layer_norm(sample(), np.ones((3, 4)), G, axis=(0, 1))
+    with pytest.raises(TypeError, match=r"^bias must hold "):
+        lnbook.layer_norm(sample(), bias=np.ones(4, complex))
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_the_second_array_is_checked_by_its_own_name(name):
+    f, argument = BESIDE[name], SECOND[name]
+    with pytest.raises(ValueError, match=rf"^{argument} must have the shape \(3, 4\) of z, got \(4,\)$"):
+        f(sample(), G)
+    with pytest.raises(TypeError, match=f"^{argument} must hold "):
+        f(sample(), np.ones((3, 4), complex))
+
+
+def test_a_step_of_zero_is_refused():
+    step = np.ones((3, 4))
+    step[1] = 0
+    with pytest.raises(ValueError, match=r"^step must not be zero"):
+        lnbook.amplification(sample(), step)
+    with pytest.raises(ValueError, match=r"^eps must be positive where z or z . step is constant"):
+        lnbook.amplification([1, 2], [1, 0], eps=0)
+
+
+def test_the_public_names_are_the_documented_ones_and_each_has_a_docstring():
+    assert sorted(lnbook.__all__) == sorted(
+        [
+            "Spectrum",
+            "amplification",
+            "center",
+            "jacobian",
+            "jvp",
+            "layer_norm",
+            "lipschitz_constant",
+            "normalize",
+            "operator_norm",
+            "spectrum",
+            "variance",
+            "vjp",
+        ]
+    )
+    for name in lnbook.__all__:
+        assert getattr(lnbook, name).__doc__

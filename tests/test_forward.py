@@ -1,0 +1,569 @@
+"""The forward pass: centring, the core, gain and bias, epsilon and what shifts and scales do."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from exact import (
+    centered,
+    centered_digits,
+    core,
+    core_digits,
+    digits,
+    error_in_units,
+    fraction_mean,
+    fraction_variance,
+    fractions,
+    largest,
+    layer,
+    mean,
+    ones,
+    projection,
+    symbols,
+    vanishes,
+    variance,
+)
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from inputs import cases, epsilons, normalized_shape, rows_of, vectors, with_extreme_rows
+from mpmath import mp
+
+import lnbook
+
+fact = pytest.mark.fact
+eps = sp.Symbol("eps", positive=True)
+c = sp.Symbol("c", real=True)
+each_d = pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+
+
+def exact_layer(z, gain, bias, eps):
+    """y of one row in 50 digits, and the scale max(|gain u| + |bias|) of its error."""
+    u, _ = core_digits(z, eps)
+    stretched = digits(gain) * u
+    return stretched + digits(bias), largest(abs(stretched) + abs(digits(bias)))
+
+
+# Definition
+
+
+@fact("def-output", way="exact")
+def test_the_divisor_is_d_and_eps_is_inside_the_root():
+    z, gain, bias = [1, 1, -2], [2, 0, -1], [3, 5, 7]
+    assert layer(z, gain, bias, 2) == sp.Matrix([4, 5, 8])  # divisor d - 1, or eps outside, leaves an irrational root
+    assert lnbook.layer_norm(z, gain, bias, eps=2).tolist() == [4, 5, 8]
+
+
+@fact("def-output", way="exact")
+@pytest.mark.parametrize(
+    ("z", "eps"), [([2, -2], 0), ([4, -4], 48), ([1, 1, 1, -3], 1), ([0, 2, 0, 2], 15), ([8, 2], 7), ([5, 1, 1, 1], 1)]
+)
+def test_the_output_at_rational_roots_is_exact(z, eps):
+    gain, bias = [2] * len(z), [1] * len(z)
+    expected = [Fraction(str(y)) for y in layer(z, gain, bias, eps)]
+    assert fractions(lnbook.layer_norm(z, gain, bias, eps=eps)) == expected
+
+
+@fact("def-output", way="numeric")
+@with_extreme_rows(0)
+@given(cases(), st.integers(0, 2**32 - 1))
+def test_the_output_is_right_to_two_units_for_every_input(case, seed):
+    shape = normalized_shape(case.z, case.axis)
+    gain, bias = np.random.default_rng(seed).integers(-64, 65, (2, *shape)) / 16
+    got = lnbook.layer_norm(case.z, gain, bias, eps=case.eps, axis=case.axis)
+    for z, y in zip(rows_of(case.z, case.axis), rows_of(got, case.axis), strict=True):
+        expected, scale = exact_layer(z, gain.ravel(), bias.ravel(), case.eps)
+        assert error_in_units(y, expected, scale, case.z.dtype) <= 2
+
+
+@fact("def-projection", way="exact")
+@each_d
+def test_centring_is_an_orthogonal_projection(d):
+    P, z = projection(d), symbols(d)
+    v = centered(z)
+    assert P.T == P
+    assert P * P == P
+    assert vanishes(P * z - v)
+    assert vanishes(P * v - v)
+    assert vanishes(P * ones(d))
+
+
+@fact("def-projection", way="exact")
+def test_the_projection_is_idempotent_for_every_d():
+    d, off = sp.symbols("d off", positive=True)  # P = I + off 11^T, and (11^T)^2 = d 11^T
+    square_off = 2 * off + d * off**2
+    assert sp.simplify(square_off.subs(off, -1 / d) - (-1 / d)) == 0
+    assert sp.simplify((1 + d * off).subs(off, -1 / d)) == 0  # P1 = (1 + d off) 1
+
+
+@fact("def-projection", way="numeric")
+@with_extreme_rows()
+@given(cases())
+def test_center_is_the_projection_to_one_unit(case):
+    got = lnbook.center(case.z, axis=case.axis)
+    for z, v in zip(rows_of(case.z, case.axis), rows_of(got, case.axis), strict=True):
+        expected, _ = centered_digits(z)
+        assume(largest(expected) <= float(np.finfo(z.dtype).max))
+        assert error_in_units(v, expected, largest(expected), z.dtype) <= 1
+
+
+@fact("def-projection", way="property")
+@with_extreme_rows()
+@given(cases())
+def test_centring_a_second_time_changes_nothing_beyond_rounding(case):
+    once = lnbook.center(case.z, axis=case.axis)
+    assume(np.isfinite(once).all())
+    twice = lnbook.center(once, axis=case.axis)
+    for a, b in zip(rows_of(once, case.axis), rows_of(twice, case.axis), strict=True):
+        assert error_in_units(b, digits(a), largest(digits(a)), a.dtype) <= 2
+
+
+@fact("def-output", way="numeric")
+@with_extreme_rows()
+@given(cases())
+def test_variance_has_the_divisor_d_and_is_right_to_two_units(case):
+    got = lnbook.variance(case.z, axis=case.axis)
+    for z, q in zip(rows_of(case.z, case.axis), got.ravel(), strict=True):
+        _, expected = centered_digits(z)
+        if expected < float(np.finfo(z.dtype).max):
+            assert error_in_units([q], [expected], expected, z.dtype) <= 2
+        elif expected > float(np.finfo(z.dtype).max) * (1 + float(np.finfo(z.dtype).eps)):
+            assert q == np.inf
+
+
+@fact("def-core-mean", way="exact")
+@each_d
+def test_the_core_has_mean_zero(d):
+    assert vanishes(mean(core(symbols(d), eps)))
+
+
+@fact("def-core-mean", way="property")
+@with_extreme_rows()
+@given(cases())
+def test_the_computed_core_has_mean_zero_to_the_last_place(case):
+    for u in rows_of(lnbook.normalize(case.z, eps=case.eps, axis=case.axis), case.axis):
+        exact_mean = fraction_mean(fractions(u))
+        assert abs(exact_mean) <= 2 * Fraction(float(np.spacing(np.abs(u).max())))
+
+
+# Bias
+
+
+@fact("bias-offset", way="exact")
+@each_d
+def test_the_bias_is_added_last(d):
+    z, gain, bias = symbols(d), sp.symbols(f"g:{d}"), sp.symbols(f"b:{d}")
+    assert vanishes(layer(z, gain, bias, eps) - layer(z, gain, [0] * d, eps) - sp.Matrix(bias))
+
+
+@fact("bias-offset", "bias-optional", "gain-multiplier", way="property")
+@with_extreme_rows(0, dtypes=(np.float32, np.float64))
+@given(cases(dtypes=(np.float32, np.float64)), st.integers(0, 2**32 - 1))
+def test_the_layer_is_gain_times_core_plus_bias_bit_for_bit(case, seed):
+    z, axes = case.z, case.axis if isinstance(case.axis, tuple) else (case.axis,)
+    shape = normalized_shape(z, case.axis)
+    gain, bias = np.random.default_rng(seed).normal(size=(2, *shape)).astype(z.dtype)
+    gain.ravel()[0] = 0
+    beside_z = [size if a in {b % z.ndim for b in axes} else 1 for a, size in enumerate(z.shape)]
+    wide_gain, wide_bias = gain.reshape(beside_z), bias.reshape(beside_z)
+    keywords = {"eps": case.eps, "axis": case.axis}
+    u = lnbook.normalize(z, **keywords)
+    np.testing.assert_array_equal(lnbook.layer_norm(z, **keywords), u)
+    np.testing.assert_array_equal(lnbook.layer_norm(z, gain, **keywords), u * wide_gain)
+    np.testing.assert_array_equal(lnbook.layer_norm(z, bias=bias, **keywords), u + wide_bias)
+    np.testing.assert_array_equal(lnbook.layer_norm(z, gain, bias, **keywords), u * wide_gain + wide_bias)
+
+
+@fact("bias-optional", way="exact")
+@each_d
+def test_without_bias_the_output_is_gain_times_core(d):
+    z, gain = symbols(d), sp.symbols(f"g:{d}")
+    assert vanishes(layer(z, gain, [0] * d, eps) - sp.diag(*gain) * core(z, eps))
+
+
+@fact("bias-constant-input", "eps-constant-input", way="exact")
+def test_a_constant_input_gives_the_bias_for_every_gain_and_eps():
+    gain, bias = sp.symbols("g:3"), sp.Matrix([1, -1, 2])
+    assert vanishes(centered([c, c, c]))
+    assert vanishes(variance([c, c, c]))
+    assert vanishes(layer([c, c, c], gain, bias, eps) - bias)
+
+
+@fact("bias-constant-input", "eps-constant-input", way="property")
+@given(
+    st.sampled_from([np.float16, np.float32, np.float64]), st.floats(-1, 1), st.integers(1, 40), epsilons(), st.data()
+)
+def test_a_constant_input_gives_the_bias_exactly(dtype, fraction, d, eps, data):
+    value = fraction * np.finfo(dtype).max
+    gain, bias = data.draw(vectors(d)), data.draw(vectors(d))
+    z = np.full(d, value, dtype)
+    assert lnbook.center(z).tolist() == [0] * d
+    assert lnbook.variance(z) == 0
+    assert lnbook.normalize(z, eps=eps).tolist() == [0] * d
+    assert lnbook.layer_norm(z, gain, bias, eps=eps).tolist() == bias.tolist()
+
+
+@fact("bias-constant-input", "bias-mean", way="exact")
+@pytest.mark.parametrize("eps", [1e-300, 1e-12, 1e-5, 1, 1e6])
+def test_three_threes_give_the_bias_whose_mean_is_two_thirds(eps):
+    y = lnbook.layer_norm([3, 3, 3], gain=[5, -7, 0.5], bias=[1, -1, 2], eps=eps)
+    assert y.tolist() == [1, -1, 2]
+    assert fraction_mean(fractions(y)) == Fraction(2, 3)
+    assert fraction_mean(fractions(lnbook.normalize([3, 3, 3], eps=eps))) == 0
+
+
+@fact("bias-mean", way="exact")
+@each_d
+def test_with_equal_gains_the_mean_of_the_output_is_the_mean_of_the_bias(d):
+    bias = sp.symbols(f"b:{d}")
+    assert vanishes(mean(layer(symbols(d), [c] * d, bias, eps)) - mean(bias))
+
+
+@fact("bias-persists", way="exact")
+@each_d
+def test_the_bias_survives_the_shift_that_the_core_forgets(d):
+    z, bias = symbols(d), sp.symbols(f"b:{d}")
+    shifted = layer(z + c * ones(d), [1] * d, bias, eps)
+    assert vanishes(shifted - sp.Matrix(bias) - core(z, eps))
+
+
+@fact("bias-persists", way="property")
+@given(st.integers(2, 6).flatmap(vectors), st.integers(-1000, 1000), epsilons(), st.integers(-9, 9))
+def test_a_shift_before_is_removed_and_the_same_shift_after_stays(z, shift, eps, bias_size):
+    bias = np.full(len(z), bias_size)
+    y = lnbook.layer_norm(z + shift, bias=bias, eps=eps)
+    expected, scale = exact_layer(z, np.ones(len(z)), bias, eps)
+    assert error_in_units(y, expected, scale, np.float64) <= 2
+
+
+# Gain
+
+
+@fact("gain-multiplier", way="exact")
+@each_d
+def test_the_gain_multiplies_coordinate_by_coordinate(d):
+    z, gain = symbols(d), sp.symbols(f"g:{d}")
+    y, u = layer(z, gain, [0] * d, eps), core(z, eps)
+    for i in range(d):
+        assert vanishes(y[i] - gain[i] * u[i])
+
+
+@fact("gain-example", way="exact")
+def test_the_gain_example():
+    z, gain = [1, 1, -2], [2, 0, -1]
+    assert (mean(z), variance(z)) == (0, 2)
+    assert core(z, 2) == sp.Matrix([sp.Rational(1, 2), sp.Rational(1, 2), -1])
+    assert layer(z, gain, [0, 0, 0], 2) == sp.Matrix([1, 0, 1])
+    assert lnbook.variance(z) == 2
+    assert lnbook.normalize(z, eps=2).tolist() == [0.5, 0.5, -1]
+    assert lnbook.layer_norm(z, gain, eps=2).tolist() == [1, 0, 1]
+
+
+@fact("gain-moments", way="exact")
+def test_unequal_gains_destroy_mean_and_variance():
+    u, y = (fractions(lnbook.layer_norm([1, 1, -2], gain, eps=2)) for gain in (None, [2, 0, -1]))
+    assert (fraction_mean(u), fraction_variance(u)) == (0, Fraction(1, 2))
+    assert (fraction_mean(y), fraction_variance(y)) == (Fraction(2, 3), Fraction(2, 9))
+    assert (mean(layer([1, 1, -2], [2, 0, -1], [0] * 3, 2)), variance([1, 0, 1])) == (
+        sp.Rational(2, 3),
+        sp.Rational(2, 9),
+    )
+
+
+@fact("gain-sign", way="property")
+@with_extreme_rows(0)
+@given(cases(vectors=True), st.integers(0, 7))
+def test_a_negative_gain_flips_the_sign_of_its_coordinate_alone(case, i):
+    d = len(case.z)
+    gain = np.ones(d)
+    gain[i % d] = -1
+    u = lnbook.normalize(case.z, eps=case.eps)
+    flipped = lnbook.layer_norm(case.z, gain, eps=case.eps)
+    assert flipped.tolist() == [-x if k == i % d else x for k, x in enumerate(u.tolist())]
+
+
+@fact("gain-sign", way="exact")
+def test_a_gain_of_minus_one_turns_the_only_negative_entry():
+    assert layer([1, 1, -2], [1, 1, -1], [0] * 3, 2)[2] == -core([1, 1, -2], 2)[2] == 1
+    assert lnbook.layer_norm([1, 1, -2], [1, 1, -1], eps=2).tolist() == [0.5, 0.5, 1]
+
+
+@fact("gain-zero", way="exact")
+def test_a_silenced_coordinate_still_acts_on_the_others():
+    z, b = symbols(3), sp.Symbol("b")
+    y = layer(z, [0, 1, 1], [b, 0, 0], eps)
+    assert y[0] == b
+    effect = sp.diff(y[1], z[0]).subs(dict(zip(z, [0, 2, 1], strict=True)))
+    assert sp.simplify(effect) != 0
+    before, after = (lnbook.layer_norm([z0, 2, 1], [0, 1, 1], [4, 0, 0], eps=1) for z0 in (0, 3))
+    assert before[0] == after[0] == 4
+    assert (before[1:] != after[1:]).all()
+
+
+@fact("gain-zero", way="property")
+@with_extreme_rows(0)
+@given(cases(vectors=True), st.integers(0, 7))
+def test_a_zero_gain_leaves_exactly_the_bias(case, i):
+    d = len(case.z)
+    gain, bias = np.ones(d), np.full(d, 0.25)
+    gain[i % d] = 0
+    assert lnbook.layer_norm(case.z, gain, bias, eps=case.eps)[i % d] == 0.25
+
+
+# Epsilon
+
+
+@fact("eps-variance", way="exact")
+@each_d
+def test_the_variance_of_the_core_is_q_over_q_plus_eps(d):
+    z = symbols(d)
+    q = variance(z)
+    assert vanishes(variance(core(z, eps)) - q / (q + eps))
+
+
+@fact("eps-variance", way="exact")
+def test_the_variance_of_the_core_goes_from_zero_over_one_half_to_one():
+    q = sp.Symbol("q", positive=True)
+    share = q / (q + eps)
+    assert share.subs(q, eps) == sp.Rational(1, 2)
+    assert sp.limit(share, q, 0) == 0
+    assert sp.limit(share, q, sp.oo) == 1
+    assert sp.simplify(sp.diff(share, q) - eps / (q + eps) ** 2) == 0  # positive: it grows with q
+
+
+@fact("eps-variance", way="property")
+@with_extreme_rows()
+@given(cases(vectors=True))
+def test_the_variance_of_the_computed_core_is_q_over_q_plus_eps(case):
+    info = np.finfo(case.z.dtype)
+    q = fraction_variance(fractions(case.z))
+    expected = q / (q + Fraction(case.eps))
+    assume(expected == 0 or expected > Fraction(float(info.smallest_normal)) / Fraction(float(info.eps)) ** 2)
+    got = fraction_variance(fractions(lnbook.normalize(case.z, eps=case.eps)))
+    # Each u_i within 2 units of max|u| <= sqrt(d) times the root of the variance
+    assert abs(got - expected) <= 4 * len(case.z) ** Fraction(1, 2) * float(info.eps) * expected
+
+
+@fact("eps-full-moments", way="exact")
+def test_unequal_gains_or_biases_change_the_moments_of_the_output():
+    def moments(gain, bias):
+        y = fractions(lnbook.layer_norm([1, 1, -2], gain, bias, eps=2))
+        assert layer([1, 1, -2], gain, bias, 2) == sp.Matrix([sp.Rational(x.numerator, x.denominator) for x in y])
+        return fraction_mean(y), fraction_variance(y)
+
+    assert moments([1, 1, 1], [0, 0, 0]) == (0, Fraction(1, 2))
+    assert moments([2, 0, -1], [0, 0, 0]) == (Fraction(2, 3), Fraction(2, 9))
+    assert moments([1, 1, 1], [1, -1, 2]) == (Fraction(2, 3), Fraction(13, 18))
+
+
+@fact("eps-example", way="exact")
+def test_the_epsilon_example():
+    third, root = sp.Rational(1, 3), sp.sqrt(2)
+    assert variance([1, 2, 3]) == sp.Rational(2, 3)
+    assert core([1, 2, 3], third) == sp.Matrix([-1, 0, 1])
+    assert vanishes(core([1, 2, 3], 4 * third) - sp.Matrix([-1, 0, 1]) / root)
+
+
+@fact("eps-example", "shift-example", way="numeric")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("first", [1, 101])
+def test_the_epsilon_example_computed(dtype, first):
+    z = np.array([first, first + 1, first + 2], dtype)
+    for eps, expected in ((1 / 3, [-1, 0, 1]), (4 / 3, [-1 / mp.sqrt(2), 0, 1 / mp.sqrt(2)])):
+        assert error_in_units(lnbook.normalize(z, eps=eps), expected, expected[2], dtype) <= 1
+
+
+@fact("eps-scaling", way="exact")
+@each_d
+def test_scaling_the_input_is_scaling_eps(d):
+    z, a = symbols(d), sp.Symbol("a", positive=True)
+    v, q = centered(z), variance(z)
+    scaled = core(a * z, eps)
+    assert vanishes(scaled - core(z, eps / a**2))
+    assert vanishes(scaled - a * v / sp.sqrt(a**2 * q + eps))
+
+
+@fact("eps-scaling", way="exact")
+def test_only_the_scale_one_leaves_a_stabilised_core_alone():
+    a, q = sp.symbols("a q", positive=True)
+    ratio = a / sp.sqrt(a**2 * q + eps) * sp.sqrt(q + eps)  # u_eps(a z) = ratio u_eps(z)
+    assert sp.solve(sp.Eq(ratio**2, 1), a) == [1]
+
+
+@fact("eps-scaling", way="property")
+@with_extreme_rows(3, names=["outlier", "alternating", "constant", "pair"])
+@given(cases(axes=False), st.integers(-8, 8))
+def test_a_power_of_two_and_its_square_in_eps_cancel_bit_for_bit(case, power):
+    scaled = np.ldexp(case.z, power)
+    assume(np.isfinite(scaled).all() and np.array_equal(np.ldexp(scaled, -power), case.z))
+    expected = lnbook.normalize(case.z, eps=case.eps)
+    got = lnbook.normalize(scaled, eps=float(np.ldexp(case.eps, 2 * power)))
+    for a, b in zip(expected.reshape(-1, case.z.shape[-1]), got.reshape(-1, case.z.shape[-1]), strict=True):
+        assert error_in_units(b, digits(a), largest(digits(a)), a.dtype) <= 1
+
+
+@fact("eps-scaling-unstabilised", way="exact")
+@each_d
+def test_without_eps_every_positive_scale_drops_out(d):
+    z, a = symbols(d), sp.Symbol("a", positive=True)
+    if d > 1:
+        assert vanishes(core(a * z, 0) - core(z, 0))
+    else:
+        assert variance(z) == 0  # one coordinate has no core at eps = 0
+
+
+@fact("eps-scaling-unstabilised", way="numeric")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_without_eps_the_computed_core_is_the_same_at_every_scale_the_dtype_holds(dtype):
+    info = np.finfo(dtype)
+    expected, _ = core_digits([1, 2, 4, -9], 0)
+    for power in range(info.minexp - info.nmant, info.maxexp - 4, max(1, info.maxexp // 16)):
+        z = np.ldexp(np.array([1, 2, 4, -9], dtype), power)
+        assert error_in_units(lnbook.normalize(z, eps=0), expected, largest(expected), dtype) <= 2
+
+
+@fact("eps-family", way="exact")
+def test_the_family_its_slope_and_its_limits():
+    t = sp.Symbol("t", real=True)
+    h = core([-t, 0, t], eps)[2]
+    assert vanishes(h - t / sp.sqrt(2 * t**2 / 3 + eps))
+    assert vanishes(sp.diff(h, t) - eps / (2 * t**2 / 3 + eps) ** sp.Rational(3, 2))
+    assert sp.limit(h, t, sp.oo) == sp.sqrt(sp.Rational(3, 2)) == -sp.limit(h, t, -sp.oo)
+
+
+@fact("eps-family", way="numeric")
+@pytest.mark.parametrize("eps", [1e-6, 1e-2, 1, 100])
+def test_the_family_and_its_slope_computed(eps):
+    for t in (0, 1e-8, 0.3, -2, 50, 1e8):
+        total = 2 * mp.mpf(t) ** 2 / 3 + mp.mpf(eps)
+        h, slope = mp.mpf(t) / mp.sqrt(total), mp.mpf(eps) / total**1.5
+        got = lnbook.normalize([-t, 0.0, t], eps=eps)
+        assert error_in_units(got, [-h, 0, h], h, np.float64) <= 2
+        got = lnbook.jvp([-t, 0.0, t], [-1.0, 0.0, 1.0], eps=eps)
+        assert error_in_units(got, [-slope, 0, slope], 1 / mp.sqrt(total), np.float64) <= 4
+
+
+# Shifts
+
+
+@fact("shift-exact", way="exact")
+@each_d
+def test_a_common_shift_changes_nothing(d):
+    z, gain, bias = symbols(d), sp.symbols(f"g:{d}"), sp.symbols(f"b:{d}")
+    assert vanishes(layer(z + c * ones(d), gain, bias, eps) - layer(z, gain, bias, eps))
+
+
+@fact("shift-exact", way="property")
+@given(st.integers(1, 6).flatmap(vectors), st.sampled_from([np.float16, np.float32, np.float64]), st.data(), epsilons())
+def test_a_common_shift_that_the_dtype_holds_changes_nothing_beyond_two_units(z, dtype, data, eps):
+    highest = np.finfo(dtype).nmant - 3  # quarter steps of z + shift are still exact
+    shift = data.draw(st.integers(-(2**highest), 2**highest))
+    gain, bias = data.draw(vectors(len(z))), data.draw(vectors(len(z)))
+    shifted = (z + shift).astype(dtype)
+    assume(fractions(shifted) == [x + shift for x in fractions(z)])
+    expected, scale = exact_layer(z, gain, bias, eps)
+    assert error_in_units(lnbook.layer_norm(shifted, gain, bias, eps=eps), expected, scale, dtype) <= 2
+
+
+@fact("shift-steps", way="exact")
+@each_d
+def test_the_mean_moves_and_the_rest_stays(d):
+    z = symbols(d)
+    shifted = z + c * ones(d)
+    assert vanishes(mean(shifted) - mean(z) - c)
+    assert vanishes(centered(shifted) - centered(z))
+    assert vanishes(variance(shifted) - variance(z))
+
+
+@fact("shift-steps", way="property")
+@given(st.integers(1, 6).flatmap(vectors), st.integers(-(2**40), 2**40))
+def test_the_computed_centred_vector_and_variance_stay(z, shift):
+    v, q = centered_digits(z)
+    assert error_in_units(lnbook.center(z + shift), v, largest(v), np.float64) <= 1
+    assert error_in_units([lnbook.variance(z + shift)], [q], q, np.float64) <= 2
+
+
+@fact("shift-kernel", way="exact")
+@each_d
+def test_the_ones_vector_spans_the_kernel(d):
+    assert projection(d).nullspace() == [ones(d)]
+
+
+@fact("shift-kernel", way="property")
+@with_extreme_rows()
+@given(cases(vectors=True))
+def test_center_gives_zero_for_constant_rows_only(case):
+    constant = len(set(case.z.tolist())) == 1
+    assert (not lnbook.center(case.z).any()) == constant
+
+
+@fact("shift-example", way="exact")
+def test_the_shift_example():
+    third = sp.Rational(1, 3)
+    assert (mean([1, 2, 3]), variance([1, 2, 3])) == (2, sp.Rational(2, 3))
+    assert core([1, 2, 3], third) == core([101, 102, 103], third) == sp.Matrix([-1, 0, 1])
+    assert lnbook.center([1, 2, 3]).tolist() == lnbook.center([101, 102, 103]).tolist() == [-1, 0, 1]
+
+
+@fact("shift-unequal", way="exact")
+def test_an_unequal_shift_is_not_removed():
+    assert vanishes(core([1, 2, 4], sp.Rational(1, 3)) - sp.Matrix([-4, -1, 5]) / sp.sqrt(17))
+    third, root = 1 / 3, mp.sqrt(17)
+    expected = [-4 / root, -1 / root, 5 / root]
+    assert error_in_units(lnbook.normalize([1, 2, 4], eps=third), expected, expected[2], np.float64) <= 2
+
+
+WEIGHT = sp.Matrix([[1, 2], [0, 1], [3, -1]])
+OFFSET = sp.Matrix([1, 0, -2])
+INPUT = sp.Matrix(sp.symbols("x1 x2", real=True))
+some_inputs = st.lists(st.integers(-50, 50), min_size=2, max_size=2).map(np.array)
+
+
+@fact("shift-affine-bias", way="exact")
+def test_a_common_part_of_the_bias_before_changes_nothing_for_any_input():
+    z = WEIGHT * INPUT + OFFSET
+    assert vanishes(core(z + c * ones(3), eps) - core(z, eps))
+
+
+@fact("shift-affine-bias", way="property")
+@given(some_inputs, st.integers(-1000, 1000), epsilons())
+def test_a_common_part_of_the_bias_before_changes_nothing_computed(x, shift, eps):
+    weight, offset = np.array(WEIGHT.tolist(), int), np.array(OFFSET.tolist(), int).ravel()
+    expected, _ = core_digits(weight @ x + offset, eps)
+    got = lnbook.normalize(weight @ x + (offset + shift), eps=eps)
+    assert error_in_units(got, expected, largest(expected), np.float64) <= 2
+
+
+@fact("shift-raw-input", way="exact")
+def test_a_shift_of_the_raw_input_is_in_general_no_common_shift():
+    a = sp.Matrix([1, 1])
+    moved = WEIGHT * (INPUT + a) - WEIGHT * INPUT
+    assert vanishes(moved - WEIGHT * a)
+    assert WEIGHT * a == sp.Matrix([3, 1, 2])
+    assert not vanishes(centered(moved))
+    weight, x = np.array(WEIGHT.tolist(), int), np.array([2, 1])
+    before, after = lnbook.normalize(weight @ x, eps=1), lnbook.normalize(weight @ (x + 1), eps=1)
+    assert np.abs(after - before).max() > 0.1
+
+
+@fact("shift-weights", way="exact")
+def test_a_common_row_added_to_the_weights_changes_nothing_for_any_input():
+    r = sp.Matrix(sp.symbols("r1 r2", real=True))
+    recentred = WEIGHT + ones(3) * r.T
+    assert vanishes(recentred * INPUT - WEIGHT * INPUT - (r.T * INPUT)[0] * ones(3))
+    assert vanishes(core(recentred * INPUT, eps) - core(WEIGHT * INPUT, eps))
+
+
+@fact("shift-weights", way="property")
+@given(some_inputs, st.lists(st.integers(-99, 99), min_size=2, max_size=2).map(np.array), epsilons())
+def test_a_common_row_added_to_the_weights_changes_nothing_computed(x, r, eps):
+    weight = np.array(WEIGHT.tolist(), int)
+    expected, _ = core_digits(weight @ x, eps)
+    got = lnbook.normalize((weight + r) @ x, eps=eps)
+    assert error_in_units(got, expected, largest(expected), np.float64) <= 2
+
+
+def test_the_variance_of_a_row_too_wide_for_its_dtype_is_infinite_and_its_core_still_right():
+    z = np.array([60000, -60000], np.float16)
+    assert lnbook.variance(z) == np.inf
+    assert lnbook.normalize(z).tolist() == [1, -1]
