@@ -1,7 +1,7 @@
 """The derivatives: the Jacobian, its products from both sides, and the gradients of gain and bias."""
 
-from itertools import pairwise
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest

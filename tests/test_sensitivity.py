@@ -1,7 +1,7 @@
 """The sensitivity: spectrum, operator norm, Lipschitz constants and the amplification of a finite step."""
 
-from itertools import pairwise
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -175,7 +175,7 @@ def test_no_eigenvalue_exceeds_one_over_root_eps():
 @given(cases(dtypes=WIDE))
 def test_the_operator_norm_never_exceeds_one_over_root_eps(case):
     norms = lnbook.operator_norm(case.z, eps=case.eps).astype(np.float64)
-    assert norms.max() <= float(1 / mp.sqrt(mp.mpf(case.eps))) * (1 + float(np.finfo(case.z.dtype).eps))
+    assert norms.max() <= float(1 / mp.sqrt(mp.mpf(case.eps))) * (1 + 2 * float(np.finfo(case.z.dtype).eps))
 
 
 @fact("sens-uniform", way="exact")
