@@ -4,7 +4,7 @@ from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.overview import where
-from lnbook.figures.parameters import gain_and_bias
+from lnbook.figures.parameters import gain_and_bias, shift_before_and_after
 from lnbook.figures.shifts import common_and_unequal_shift
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "gain_and_bias",
     "gain_bias_slider",
     "positions",
+    "shift_before_and_after",
     "shift_slider",
     "steps",
     "variance_slider",

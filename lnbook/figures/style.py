@@ -49,6 +49,8 @@ STYLE = {
 
 # The plane sum(z) = const of R^3 as every picture draws it: two orthonormal directions, the second one upwards.
 PLANE = np.array([[1, -1, 0], [-1, -1, 2]]) / np.sqrt([[2], [6]])  # (2, 3)
+# The camera of the pictures of R^3, which looks nearly along (1, 1, 1): what is seen of a vector are these two numbers.
+CAMERA = np.array([[-0.5, 0.866, 0], [-0.366, -0.211, 0.906]])  # (2, 3)
 
 
 class Picture(Figure):
@@ -93,3 +95,18 @@ def themed_svg(figure):
 def in_plane(vectors):
     """Coordinates of vectors of R^3 in the plane sum(z) = const: (..., 3) -> (..., 2)"""
     return np.asarray(vectors) @ PLANE.T
+
+
+def in_space(vectors):
+    """What the camera sees of vectors of R^3: (..., 3) -> (..., 2)"""
+    return np.asarray(vectors) @ CAMERA.T
+
+
+def draw_space(axes, reach):
+    """The three coordinate axes of R^3 as the camera sees them, from 0 to `reach`, each with its number."""
+    for axis, label in zip(reach * np.eye(3), ("coordinate 1", "coordinate 2", "coordinate 3"), strict=True):
+        tip = in_space(axis)
+        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": FAINT, "shrinkA": 0, "shrinkB": 0})
+        side = "left" if tip[0] > 0.1 * reach else "right" if tip[0] < -0.1 * reach else "center"
+        axes.text(*(1.04 * tip), label, ha=side, va="bottom" if side == "center" else "center", color=FAINT)
+    axes.axis("off")
