@@ -3,9 +3,8 @@
 import numpy as np
 
 from lnbook import amplification, jvp, layer_norm, lipschitz_constant, normalize, operator_norm, variance
-from lnbook.figures.parameters import VIEW
 from lnbook.figures.slider import Panel, Slider
-from lnbook.figures.style import PLANE, in_plane
+from lnbook.figures.style import CAMERA, PLANE, in_plane
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COORDINATES = {1: "1", 2: "2", 3: "3"}
@@ -256,14 +255,14 @@ def gain_bias_slider(gain=(1.2, 0.5, -0.8), bias=(0.4, 1.6, 0.6)):
     rings = [layer_norm(z, g, b, eps=0) for g, b in zip(gains, biases, strict=True)]  # a frame: (73, 3)
     points = np.array([ring[marked] for ring in rings])  # (n, 3)
 
-    left = Panel((-2.6, 2.2), (-2.0, 3.4), title="all cores, and one of them", width=300, equal=True)
-    for axis, words in zip(2.6 * np.eye(3), COORDINATES.values(), strict=True):
-        tip = VIEW @ axis
+    left = Panel((-2.2, 2.7), (-2.0, 3.4), title="all cores, and one of them", width=300, equal=True)
+    for axis, words in zip(2.3 * np.eye(3), COORDINATES.values(), strict=True):
+        tip = CAMERA @ axis
         left.line([0, tip[0]], [0, tip[1]], "faint thin")
         left.text(*1.1 * tip, words, "faint", "middle")
     for words, colour, height in (("dashed: core", "core", 3.35), ("dash-dotted: after the gain", "gain", 3.03)):
-        left.text(-2.6, height, words, colour)
-    left.text(-2.6, 2.71, "full: output", "bias")
+        left.text(-2.2, height, words, colour)
+    left.text(-2.2, 2.71, "full: output", "bias")
     right = Panel(
         (0.7, 3.9),
         (-1.5, 2.5),
@@ -275,11 +274,11 @@ def gain_bias_slider(gain=(1.2, 0.5, -0.8), bias=(0.4, 1.6, 0.6)):
     index = np.array([1, 2, 3])
     right.line([0.7, 3.9], [0, 0], "faint thin", ":")
     for frame, colour, dash in ((0, "core", "--"), (10, "gain", "-.")):
-        left.line(*VIEW @ rings[frame].T, colour, dash)
-        left.line(*VIEW @ points[frame], colour, kind="dot")
+        left.line(*CAMERA @ rings[frame].T, colour, dash)
+        left.line(*CAMERA @ points[frame], colour, kind="dot")
         right.line(index, points[frame], colour, dash)
-    left.moving_line([VIEW @ ring.T for ring in rings], "bias")
-    left.moving_line([VIEW @ point for point in points], "bias", kind="dot")
+    left.moving_line([CAMERA @ ring.T for ring in rings], "bias")
+    left.moving_line([CAMERA @ point for point in points], "bias", kind="dot")
     right.moving_line([(index, point) for point in points], "bias")
     moving_dots(right, index, points, "bias")
     frames = list(zip(gains, biases, points, strict=True))
