@@ -2,7 +2,9 @@
 
 from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
+from lnbook.figures.epsilon import core_variance, epsilon_family
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
+from lnbook.figures.jacobian import eigen_directions, finite_step
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias, shift_before_and_after
 from lnbook.figures.shifts import common_and_unequal_shift
@@ -10,8 +12,12 @@ from lnbook.figures.shifts import common_and_unequal_shift
 __all__ = [
     "amplification_over_distance",
     "common_and_unequal_shift",
+    "core_variance",
     "distance_slider",
+    "eigen_directions",
+    "epsilon_family",
     "epsilon_slider",
+    "finite_step",
     "gain_and_bias",
     "gain_bias_slider",
     "positions",
