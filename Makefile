@@ -22,6 +22,7 @@ book: .venv/ready ## build the book; a failing cell, a warning or a dead referen
 
 test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/python tests/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --nbval --nbval-current-env
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
