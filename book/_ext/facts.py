@@ -20,7 +20,9 @@ class FactMap(SphinxDirective):
         for page in pages:
             lines += [f"**{{doc}}`{page}`**", ""]
             lines += [
-                f"- {{prf:ref}}`{id} <{id}>` (`{id}`): {fact['line']}" for id, fact in facts.items() if fact["page"] == page
+                f"- {{prf:ref}}`{id} <{id}>` (`{id}`): {fact['line']}"
+                for id, fact in facts.items()
+                if fact["page"] == page
             ]
             lines.append("")
         return self.parse_text_to_nodes("\n".join(lines))
