@@ -12,7 +12,7 @@ def epsilon_family(epsilons=(0.01, 0.1, 1.0)):
     t = np.linspace(-3, 3, 401)  # (n,)
     direction = np.array([-1.0, 0.0, 1.0])  # (d,)
     z = t[:, None] * direction  # (n, d)
-    figure, (values, slopes) = new_figure(5.6, 6.2, nrows=2, sharex=True)
+    figure, (values, slopes) = new_figure(4.8, 5.8, nrows=2, sharex=True)
     for eps, line in zip(epsilons, ("-", "-.", ":"), strict=True):
         values.plot(t, normalize(z, eps=eps)[:, 2], line, color=EPSILON, label=rf"$\varepsilon = {eps:g}$")
         slopes.plot(t, jvp(z, np.broadcast_to(direction, z.shape), eps=eps)[:, 2], line, color=EPSILON)
@@ -34,7 +34,7 @@ def core_variance():
     """The variance of the core against q / eps, over six powers of ten."""
     ratio = np.geomspace(1e-3, 1e3, 241)  # (n,)
     z = np.sqrt(ratio)[:, None] * np.array([-1.0, 1.0])  # (n, 2), of variance ratio
-    figure, axes = new_figure(5.6, 3.4)
+    figure, axes = new_figure(4.8, 3.4)
     axes.plot(ratio, variance(normalize(z, eps=1.0)), color=CORE)
     axes.plot([1e-3, 1, 1], [0.5, 0.5, 0], linestyle="--", linewidth=1.2, color=INK)
     axes.plot(1, 0.5, "o", color=CORE)
