@@ -36,7 +36,8 @@ def record_of(page):
 
 def record(page):
     notebook = notebook_of(page)
-    NotebookClient(notebook, resources={"metadata": {"path": str(page.parent)}}, record_timing=False).execute()
+    place = {"metadata": {"path": str(page.parent)}}
+    NotebookClient(notebook, resources=place, record_timing=False, coalesce_streams=True).execute()
     notebook.metadata.pop("language_info", None)
     nbformat.write(notebook, record_of(page))
     return page.stem

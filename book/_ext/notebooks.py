@@ -73,7 +73,22 @@ def has_record(cache, notebook):
 def execute(env, docname, notebook):
     folder = str(Path(env.doc2path(docname)).parent)
     timeout = env.mystnb_config.execution_timeout
-    return single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False)
+    result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False)
+    join_streams(result.nb)
+    return result
+
+
+def join_streams(notebook):
+    """What a cell prints arrives in pieces, cut differently from run to run: put consecutive pieces together."""
+    for cell in notebook.cells:
+        joined = []
+        for output in cell.get("outputs", []):
+            if joined and output.output_type == joined[-1].output_type == "stream" and output.name == joined[-1].name:
+                joined[-1].text += output.text
+            else:
+                joined.append(output)
+        if cell.cell_type == "code":
+            cell.outputs = joined
 
 
 def line_of_failure(notebook):
