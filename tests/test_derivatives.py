@@ -1,5 +1,6 @@
 """The derivatives: the Jacobian, its products from both sides, and the gradients of gain and bias."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -199,6 +200,26 @@ def test_the_slope_of_the_full_layer_along_a_direction_does_not_see_the_bias(bia
         return [g * (x - mu) / root + b for g, x, b in zip(gain, moved, bias, strict=True)]
 
     assert error_in_units(lnbook.jvp(z, h, gain, eps=eps), derivative_along(output), mp.mpf(1), np.float64) <= 4
+
+
+@fact("jac-sums", way="exact")
+@each_d
+def test_the_jacobian_is_symmetric_and_its_rows_and_columns_sum_to_zero(d):
+    z = symbols(d)
+    J = core(z, eps).jacobian(z)
+    assert multiplied_out(J - J.T, z) == sp.zeros(d, d)
+    assert multiplied_out(J * ones(d), z) == sp.zeros(d, 1)
+    assert multiplied_out(J.T * ones(d), z) == sp.zeros(d, 1)
+
+
+@fact("jac-sums", way="property")
+@given(cases(dtypes=(np.float64,), vectors=True))
+def test_the_computed_jacobian_is_symmetric_and_its_rows_sum_to_rounding(case):
+    J = lnbook.jacobian(case.z, eps=case.eps)
+    assert (J == J.T).all()
+    _, root = core_digits(case.z, case.eps)
+    sums = np.array([math.fsum(row) for row in J])
+    assert error_in_units(sums, digits(np.zeros(len(J))), len(J) / root, np.float64) <= 4
 
 
 # Its directions
