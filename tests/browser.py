@@ -1,6 +1,6 @@
 """A browser for the tests and the PDF: one found on the machine, else Playwright's own, else Debian's package.
 
-`python tests/browser.py` gets one and says which. Fails where none can be had under CI; elsewhere it says what to install.
+`python tests/browser.py` gets one and says which. Where none can be had it says what to install, and fails under CI.
 """
 
 import os
