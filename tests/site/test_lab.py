@@ -43,7 +43,7 @@ def test_a_page_runs_as_a_notebook_and_is_saved_unharmed(lab, browser, page):
     address, folder = lab
     before = cells(folder / "book" / f"{page}.md")
     tab = browser.new_page()
-    tab.goto(f"{address}/lab/tree/book/{page}.md?token=book")
+    tab.goto(f"{address}/lab/tree/book/{page}.md?reset&token=book")
     tab.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=60_000)
     tab.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
     tab.get_by_text("Run", exact=True).click()
