@@ -1,0 +1,82 @@
+"""What a reader can take along: each page's notebook with outputs, and the whole book as a zip and, if made, a PDF."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+ZIP = "layer-normalization-book.zip"
+PDF = "layer-normalization-book.pdf"
+
+
+def pdf_of(app):
+    return Path(app.srcdir, "_build", "pdf", PDF)
+
+
+def write_one_page_like_the_others(app):
+    """sphinx-exercise names writers for the builder singlehtml, whereupon Sphinx ignores those for HTML of all others."""
+    app.registry.translation_handlers.pop("singlehtml", None)
+
+
+def offer_notebook(app, pagename, templatename, context, doctree):
+    """The theme shows a button for a notebook beside the source; the recorded one has the outputs that nbval checked."""
+    if record_of(app, pagename).exists():
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def record_of(app, pagename):
+    return Path(app.srcdir, "tests", "notebooks", f"{pagename.split('/')[-1]}.ipynb")
+
+
+class Downloads(SphinxDirective):
+    """Links to the book as a zip and, where `make pdf` has made one, as a PDF."""
+
+    def run(self):
+        # The file comes and goes without a change of the page.
+        self.env.note_reread()
+        if self.env.app.builder.name != "html":
+            return []
+        offers = [(ZIP, "the whole book for reading offline (zip)")]
+        if pdf_of(self.env.app).exists():
+            offers.insert(0, (PDF, "the whole book for printing (PDF)"))
+        links = nodes.bullet_list()
+        up = "../" * self.env.docname.count("/")
+        for file, words in offers:
+            link = nodes.reference("", words, refuri=f"{up}downloads/{file}", internal=False)
+            links += nodes.list_item("", nodes.paragraph("", "", link))
+        return [links]
+
+
+def add_downloads(app, exception):
+    if exception or app.builder.name != "html":
+        return
+    out = Path(app.outdir)
+    for docname in sorted(app.env.found_docs):
+        if record_of(app, docname).exists():
+            shutil.copyfile(record_of(app, docname), out / "_sources" / f"{docname}.ipynb")
+    folder = out / "downloads"
+    folder.mkdir(exist_ok=True)
+    zip_folder(out, folder / ZIP, without=folder)
+    if pdf_of(app).exists():
+        shutil.copyfile(pdf_of(app), folder / PDF)
+
+
+def zip_folder(root, target, without):
+    """A zip of the files below `root`, the same byte for byte for the same files: sorted, and without their dates."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*")):
+            if file.is_file() and without not in file.parents:
+                entry = zipfile.ZipInfo(f"layer-normalization-book/{file.relative_to(root).as_posix()}")
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, file.read_bytes())
+
+
+def setup(app):
+    app.add_directive("downloads", Downloads)
+    app.connect("builder-inited", write_one_page_like_the_others)
+    app.connect("html-page-context", offer_notebook, priority=400)
+    # After everything else has written what it writes at the end.
+    app.connect("build-finished", add_downloads, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
