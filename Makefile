@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve pdf record lock clean
+.PHONY: help book test lab serve pdf links record lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ serve: book ## the built book on localhost
 
 pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
 	$(BIN)/python book/_ext/pdf.py
+
+links: .venv/ready ## check the links that lead outside; needs the internet
+	$(BIN)/jupyter-book build . --builder linkcheck
 
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
 	$(BIN)/python tests/record.py
