@@ -3,6 +3,7 @@
 from lnbook.derivatives import jacobian, jvp, vjp
 from lnbook.forward import center, layer_norm, normalize, variance
 from lnbook.sensitivity import Spectrum, amplification, lipschitz_constant, operator_norm, spectrum
+from lnbook.taylor import taylor
 
 __all__ = [
     "Spectrum",
@@ -15,6 +16,7 @@ __all__ = [
     "normalize",
     "operator_norm",
     "spectrum",
+    "taylor",
     "variance",
     "vjp",
 ]

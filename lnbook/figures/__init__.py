@@ -1,5 +1,6 @@
 """One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used."""
 
+from lnbook.figures.backward import returned_gradient, summed_ones
 from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.epsilon import core_variance, epsilon_family
@@ -21,9 +22,11 @@ __all__ = [
     "gain_and_bias",
     "gain_bias_slider",
     "positions",
+    "returned_gradient",
     "shift_before_and_after",
     "shift_slider",
     "steps",
+    "summed_ones",
     "variance_slider",
     "where",
 ]

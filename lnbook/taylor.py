@@ -1,0 +1,60 @@
+"""The higher derivatives along a line: the Taylor coefficients of the layer, by a recurrence of three terms."""
+
+import numbers
+
+import numpy as np
+
+from lnbook._rows import Rows, check_eps, core_rows, row_mean
+
+
+def taylor(z, tangent, order, gain=None, *, eps=1e-5):
+    """The Taylor coefficients c_0, ..., c_order of t -> gain * u(z + t tangent) at t = 0.
+
+    The n-th derivative at t = 0 is n! c_n. With w = P tangent, r = 1 / sqrt(q + eps), a = mean(w * u), m = mean(w^2):
+
+    c_n = p_n u + p_(n-1) r w,   p_0 = 1,   (n + 1) p_(n+1) = -(2 n + 1) r a p_n - n r^2 m p_(n-1)
+
+    Parameters
+    ----------
+    z, tangent : arrays (..., d) of one shape, of float16, float32, float64 or integers
+    order : int
+        At least 0.
+    gain : array (d,), or None for 1
+    eps : float
+        Finite and not negative; 0 only where no row is constant.
+
+    Returns
+    -------
+    array (order + 1, ..., d) of the dtype of z (float64 for integers)
+        Row 0 is the layer without bias, row 1 its JVP.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `lnbook.jvp`; order is not an int, or is negative.
+
+    Notes
+    -----
+    O(d) time and memory a coefficient. The series converges for |t| < sqrt((q + eps) / m).
+
+    Facts: line-derivatives, line-example.
+    """
+    if not isinstance(order, numbers.Integral) or isinstance(order, bool):
+        raise TypeError(f"order must be an int, got {order!r}")
+    if order < 0:
+        raise ValueError(f"order must not be negative, got {order}")
+    eps = check_eps(eps)
+    rows = Rows(z)
+    w = rows.like("tangent", tangent).astype(np.float64)  # (n, d)
+    gain = rows.parameter("gain", gain)
+    u, inverse_std = core_rows(rows.values.astype(np.float64), eps)  # (n, d), (n,)
+    with np.errstate(all="ignore"):
+        rw = (w - row_mean(w)[:, None]) * inverse_std[:, None]  # (n, d)
+        ra, rrm = row_mean(rw, u), row_mean(rw, rw)  # (n,)
+        before, p = np.zeros(rows.n), np.ones(rows.n)
+        coefficients = []
+        for n in range(order + 1):
+            c = p[:, None] * u + before[:, None] * rw  # (n, d)
+            coefficients.append(rows.restore((c if gain is None else gain * c).astype(rows.dtype)))
+            before, p = p, -((2 * n + 1) * ra * p + n * rrm * before) / (n + 1)
+    return np.stack(coefficients)
