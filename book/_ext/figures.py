@@ -41,17 +41,18 @@ def inline(svg, alt, prefix):
     return svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
 
 
-def write_colours(app, exception):
-    if exception or app.builder.format != "html":
+def write_colours(app, env):
+    if app.builder.format != "html":
         return
-    light = "".join(f"--ln-{name}:{value};" for name, (value, _) in COLOURS.items())
-    dark = "".join(f"--ln-{name}:{value};" for name, (_, value) in COLOURS.items())
-    css = f":root{{{light}}}\n@media screen{{html[data-theme=dark]{{{dark}}}}}\n"
-    Path(app.outdir, "_static", "colours.css").write_text(css, encoding="utf8")
+    colours = "".join(f"--ln-{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
+    folder = Path(app.outdir, "_static")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "colours.css").write_text(f":root{{{colours}}}\n", encoding="utf8")
 
 
 def setup(app):
     app.add_post_transform(InlineSVG)
     app.add_css_file("colours.css")
-    app.connect("build-finished", write_colours)
+    # Before the pages are written: their links to it carry its checksum.
+    app.connect("env-updated", write_colours)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

