@@ -6,15 +6,20 @@ from pathlib import Path
 from sphinx.util.docutils import SphinxDirective
 
 
+def ledger(env):
+    """The facts by id; the page that is being read depends on them."""
+    path = Path(env.srcdir, "book", "facts.toml")
+    env.note_dependency(str(path))
+    return tomllib.loads(path.read_text(encoding="utf8"))
+
+
 class FactMap(SphinxDirective):
     """Without an argument all facts; with one, the facts of that page."""
 
     optional_arguments = 1
 
     def run(self):
-        ledger = Path(self.env.srcdir, "book", "facts.toml")
-        self.env.note_dependency(str(ledger))
-        facts = tomllib.loads(ledger.read_text(encoding="utf8"))
+        facts = ledger(self.env)
         pages = [self.arguments[0]] if self.arguments else list(dict.fromkeys(f["page"] for f in facts.values()))
         lines = []
         for page in pages:
