@@ -36,8 +36,13 @@ def record_of(page):
 
 def record(page):
     notebook = notebook_of(page)
-    place = {"metadata": {"path": str(page.parent)}}
-    NotebookClient(notebook, resources=place, record_timing=False, coalesce_streams=True).execute()
+    NotebookClient(
+        notebook,
+        resources={"metadata": {"path": str(page.parent)}},
+        record_timing=False,
+        coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],
+    ).execute()
     notebook.metadata.pop("language_info", None)
     nbformat.write(notebook, record_of(page))
     return page.stem

@@ -16,12 +16,12 @@ def pdf_of(app):
 
 
 def write_one_page_like_the_others(app):
-    """sphinx-exercise names writers for the builder singlehtml, whereupon Sphinx ignores those for HTML of all others."""
+    """sphinx-exercise names writers for the builder singlehtml, and then Sphinx uses no others for that builder."""
     app.registry.translation_handlers.pop("singlehtml", None)
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
-    """The theme shows a button for a notebook beside the source; the recorded one has the outputs that nbval checked."""
+    """The theme shows a button for a notebook beside the source: the recorded one, with the outputs nbval compares."""
     if record_of(app, pagename).exists():
         context["ipynb_source"] = f"{pagename}.ipynb"
 

@@ -73,7 +73,9 @@ def has_record(cache, notebook):
 def execute(env, docname, notebook):
     folder = str(Path(env.doc2path(docname)).parent)
     timeout = env.mystnb_config.execution_timeout
-    result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False)
+    result = single_nb_execution(
+        notebook, cwd=folder, timeout=timeout, allow_errors=False, extra_arguments=["--log-level=ERROR"]
+    )
     join_streams(result.nb)
     return result
 

@@ -17,7 +17,17 @@ def collect(root):
     """The fact marks of all tests: dictionaries with fact, way, test, file and line."""
     with tempfile.TemporaryDirectory() as folder:
         marks = Path(folder, "marks.json")
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "--fact-marks", marks]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--fact-marks",
+            marks,
+        ]
         subprocess.run([*command, "tests"], cwd=root, check=True, capture_output=True, text=True)
         return json.loads(marks.read_text(encoding="utf8"))
 
@@ -51,7 +61,9 @@ def matrix(tests):
     """A table in MyST: a row a fact, a column a way, each cell the number of tests."""
     rows = [f"| fact | {' | '.join(WAYS.values())} |", "|---" * (len(WAYS) + 1) + "|"]
     for fact, ways in tests.items():
-        rows.append(f"| {{prf:ref}}`{fact} <{fact}>` | {' | '.join(str(len(marks) or '–') for marks in ways.values())} |")
+        rows.append(
+            f"| {{prf:ref}}`{fact} <{fact}>` | {' | '.join(str(len(marks) or '–') for marks in ways.values())} |"
+        )
     return "\n".join(rows)
 
 
