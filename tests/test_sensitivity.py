@@ -114,7 +114,7 @@ def test_the_largest_first_order_amplification_is_the_largest_eigenvalue_that_oc
     assert lnbook.operator_norm(z, eps=3) == pytest.approx(norm, rel=4.5e-16)
 
 
-@fact("sens-local", "sens-smaller", way="numeric")
+@fact("sens-local", "sens-smaller", "eps-norm-by-dimension", way="numeric")
 @with_extreme_rows()
 @given(cases(vectors=True))
 def test_the_operator_norm_is_right_to_four_units(case):
@@ -124,6 +124,25 @@ def test_the_operator_norm_is_right_to_four_units(case):
     expected = mp.mpf(0) if d == 1 else radial if d == 2 and not constant else orthogonal
     got = lnbook.operator_norm(z, eps=case.eps)
     assert error_in_units(np.array([got]), [expected], expected, z.dtype) <= 4
+
+
+@fact("eps-norm-by-dimension", way="exact")
+@pytest.mark.parametrize(
+    ("z", "norm"),
+    [
+        ([5], 0),
+        ([7, 7], 1 / sp.sqrt(3)),
+        ([7, 7, 7, 7], 1 / sp.sqrt(3)),
+        ([-1, 1], R(3, 8)),
+        ([-5, -3], R(3, 8)),
+        ([0, 1, 2], 1 / sp.sqrt(R(2, 3) + 3)),
+        ([0, 2, 0, 2], R(1, 2)),
+    ],
+)
+def test_the_norm_in_each_dimension(z, norm):
+    eigenvalues = core_jacobian(z, 3).eigenvals()
+    assert vanishes(max(eigenvalues, key=sp.N) - norm)
+    assert lnbook.operator_norm(z, eps=3) == pytest.approx(float(norm), rel=4.5e-16)
 
 
 @fact("sens-local", "sens-full", way="numeric")

@@ -4,6 +4,7 @@ from lnbook.figures.backward import returned_gradient, summed_ones
 from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.epsilon import core_variance, epsilon_family
+from lnbook.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.jacobian import eigen_directions, finite_step
 from lnbook.figures.overview import where
@@ -12,8 +13,10 @@ from lnbook.figures.shifts import common_and_unequal_shift
 
 __all__ = [
     "amplification_over_distance",
+    "bowl",
     "common_and_unequal_shift",
     "core_variance",
+    "disc_into_ellipse",
     "distance_slider",
     "eigen_directions",
     "epsilon_family",
@@ -21,6 +24,7 @@ __all__ = [
     "finite_step",
     "gain_and_bias",
     "gain_bias_slider",
+    "plane_into_disc",
     "positions",
     "returned_gradient",
     "shift_before_and_after",
