@@ -51,6 +51,8 @@ def entries_of(app, env, docname):
     for node in env.get_doctree(docname).findall(lambda n: isinstance(n, (nodes.section, nodes.term, *STATEMENTS))):
         if isinstance(node, nodes.section) and not isinstance(node.parent, nodes.document | nodes.section):
             continue
+        if not node["ids"]:  # an entry of a list of definitions that is no glossary
+            continue
         name = node["ids"][-1] if isinstance(node, nodes.term) else node["ids"][0]
         if isinstance(node, nodes.term):
             kind, title, body = "Term", words(app, node), [node.parent[node.parent.index(node) + 1]]
