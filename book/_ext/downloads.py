@@ -21,9 +21,12 @@ def write_one_page_like_the_others(app):
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
-    """The theme shows a button for a notebook beside the source: the recorded one, with the outputs nbval compares."""
-    if record_of(app, pagename).exists():
-        context["ipynb_source"] = f"{pagename}.ipynb"
+    """Below each page: its notebook with the outputs that nbval compares, and its source."""
+    context["page_links"] = []
+    for text, name in {"Notebook with outputs": f"{pagename}.ipynb", "Source of this page": f"{pagename}.md"}.items():
+        if record_of(app, pagename).exists():
+            href = context["pathto"](f"_sources/{name}", resource=True)
+            context["page_links"].append({"text": text, "href": href, "download": True})
 
 
 def record_of(app, pagename):

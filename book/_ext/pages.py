@@ -5,7 +5,6 @@ server and styles for a page of their own; the layout uses none of them.
 """
 
 import hashlib
-import os
 import re
 import shutil
 from pathlib import Path
@@ -40,23 +39,6 @@ def fill_page(app, pagename, templatename, context, doctree):
     # Sphinx's list of sections holds the page's title, and the sections below it.
     inner = re.search(r"<ul>.*?<ul>(.*)</ul>\s*</li>\s*</ul>", context.get("toc", ""), re.DOTALL)
     context["sections"] = f"<ul>{inner[1]}</ul>" if inner else ""
-    context.setdefault("page_links", []).extend(repository_links(app, pagename))
-
-
-def repository_links(app, pagename):
-    """Links to the sources and to a running copy, where the publisher names the repository, as the workflow does."""
-    address = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
-    if not address or pagename not in app.env.found_docs:
-        return []
-    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
-    links = [
-        ("Edit this page", f"{address}/edit/main/{path}"),
-        ("Report a fault", f"{address}/issues/new?title={path}"),
-    ]
-    if address.startswith("https://github.com/"):
-        name = address.removeprefix("https://github.com/")
-        links.append(("Run it on Binder", f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{path}"))
-    return [{"text": text, "href": href} for text, href in links]
 
 
 def copy_typeface(app, env):

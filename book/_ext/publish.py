@@ -5,7 +5,11 @@ social card and no button that leads nowhere.
 """
 
 import os
+from pathlib import Path
 from urllib.parse import urlsplit
+
+from docutils import nodes
+from previews import words
 
 URL = os.environ.get("BOOK_URL", "")
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
@@ -13,20 +17,33 @@ REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
 
 def configure(app, config):
     config.ogp_social_cards = {"enable": bool(URL), "line_color": "#0064a8"}
+    config.ogp_enable_meta_description = False
     if URL:
         config.html_baseurl = config.ogp_site_url = URL
         config.sitemap_url_scheme = "{link}"
         # A page that is not found may be asked for at any depth, so its links are absolute.
         config.notfound_urls_prefix = urlsplit(URL).path
-    if REPOSITORY:
-        config.html_theme_options |= {
-            "repository_url": REPOSITORY,
-            "repository_branch": "main",
-            "use_repository_button": True,
-            "use_issues_button": True,
-            "use_edit_page_button": True,
-            "launch_buttons": {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"},
-        }
+
+
+def describe(app, pagename, templatename, context, doctree):
+    """The first paragraph describes the page, its formulas as they are read instead of in TeX."""
+    first = doctree and next(doctree.findall(nodes.paragraph), None)
+    if first:
+        context["description"] = words(app, first).rstrip(":") + "." * first.astext().endswith(":")
+        context["meta"] = {**(context["meta"] or {}), "og:description": context["description"]}
+
+
+def offer_source(app, pagename, templatename, context, doctree):
+    if not REPOSITORY or pagename not in app.env.found_docs:
+        return
+    path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
+    binder = f"https://mybinder.org/v2/gh/{urlsplit(REPOSITORY).path.strip('/')}/main?urlpath=lab/tree/{path}"
+    links = {
+        "Edit this page": f"{REPOSITORY}/edit/main/{path}",
+        "Report a fault": f"{REPOSITORY}/issues/new?title={path}",
+        "Run it on Binder": binder,
+    }
+    context["page_links"] += [{"text": text, "href": href} for text, href in links.items()]
 
 
 def setup(app):
@@ -36,4 +53,7 @@ def setup(app):
         app.setup_extension("sphinx_sitemap")
     # Before the theme and the extensions above read their settings.
     app.connect("config-inited", configure, priority=100)
+    # Before sphinxext-opengraph writes its tags.
+    app.connect("html-page-context", describe, priority=400)
+    app.connect("html-page-context", offer_source)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
