@@ -26,10 +26,14 @@ def write_previews(app, pagename, templatename, context, doctree):
         return
     shown = {}
     for node in doctree.findall(lambda n: isinstance(n, (*STATEMENTS, nodes.math_block, nodes.term))):
-        part = node.parent[node.parent.index(node) + 1] if isinstance(node, nodes.term) else node
+        part = meaning(node) if isinstance(node, nodes.term) else node
         for name in node["ids"]:
             shown[name] = html_of(part, app.builder, doctree)
     write_script(app, f"previews/{pagename.split('/')[-1]}", shown)
+
+
+def meaning(term):
+    return next(term.parent.findall(nodes.definition))
 
 
 def html_of(node, builder, document):
@@ -55,7 +59,7 @@ def entries_of(app, env, docname):
             continue
         name = node["ids"][-1] if isinstance(node, nodes.term) else node["ids"][0]
         if isinstance(node, nodes.term):
-            kind, title, body = "Term", words(app, node), [node.parent[node.parent.index(node) + 1]]
+            kind, title, body = "Term", words(app, node), [meaning(node)]
         elif isinstance(node, nodes.section):
             body = [child for child in node.children if not isinstance(child, nodes.section | nodes.title)]
             kind, title = "Section" if isinstance(node.parent, nodes.section) else "Page", words(app, node[0])
