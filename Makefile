@@ -5,10 +5,10 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve pdf links record lock clean
+.PHONY: help book test peers lab serve pdf links record record-peers lock clean
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
 
 .venv/ready: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -25,6 +25,19 @@ test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, t
 	$(BIN)/python tests/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --nbval --nbval-current-env
 
+# The peers are locked for one Python: their wheels differ from one to the next.
+PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
+	$(shell $(name) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo $(name))))
+
+.venv-peers/ready: requirements-peers.txt pyproject.toml
+	@test -n "$(PYTHON311)" || { echo "make peers needs Python 3.11, and no other; name it: make peers PYTHON311=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON311) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	@touch $@
+
+peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, JAX with flax, Keras and ONNX Runtime
+	.venv-peers/bin/python -m pytest -n auto tests/peers
+
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
 	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md
 
@@ -40,6 +53,9 @@ links: .venv/ready ## check the links that lead outside; needs the internet
 
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
 	$(BIN)/python tests/record.py
+
+record-peers: .venv-peers/ready ## record the conformance reports of the peers again; read their diff too
+	.venv-peers/bin/python tests/peers/reports.py
 
 lock: .venv/ready ## compile requirements.txt from pyproject.toml
 	echo '-e .[figures,book,lab,test]' | $(BIN)/uv pip compile --universal --python-version 3.11 --quiet -o requirements.txt -

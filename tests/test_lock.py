@@ -37,3 +37,16 @@ def test_every_entry_is_pinned_and_lnbook_is_installed_in_place():
 def test_no_host_and_no_machine_path_is_locked():
     text = (ROOT / "requirements.txt").read_text(encoding="utf8")
     assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links| @ ", text)
+
+
+def test_the_peers_are_locked_too_and_share_what_both_environments_hold():
+    lines = (ROOT / "requirements-peers.txt").read_text(encoding="utf8").splitlines()
+    entries = [line for line in lines if not line.startswith("#")]
+    assert entries[0] == "-e ."
+    pins = dict(
+        re.fullmatch(r"([\w.-]+)(==[\w.]+)(?:; sys_platform != \"win32\")?", line).groups() for line in entries[1:]
+    )
+    assert pins["torch"] == "==2.13.0"
+    ours = {name: pin for name, (pin, _) in locked().items()}
+    for name in ("numpy", "pytest", "hypothesis", "pytest-xdist"):
+        assert pins[name] == ours[name]

@@ -39,6 +39,10 @@ def eps_in_half_precision(z, gain, bias, eps):
     return (gain * v / np.sqrt(mean(v**2) + np.float32(np.float16(eps))) + bias).astype(z.dtype)
 
 
+def eps_in_single_precision(z, gain, bias, eps):
+    return right(z, gain, bias, np.float32(eps))
+
+
 def mean_of_squares_minus_square_of_mean(z, gain, bias, eps):
     q = mean(z * z) - mean(z) ** 2
     return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
@@ -162,6 +166,7 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (eps_missing, "float32", "eps is missing"),
     (eps_in_half_precision, "float16", "eps is rounded to zero in half precision"),
     (eps_in_half_precision, "float32", "eps is rounded to zero in half precision"),
+    (eps_in_single_precision, "float64", "eps is rounded to single precision"),
     (mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
     (mean_of_squares_minus_square_of_mean, "float64", "the variance is computed as E[z^2] - E[z]^2"),
     (clamped_mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
@@ -248,6 +253,12 @@ def gradient_with_divisor_d_minus_1(z, gain, bias, eps, g):
     return dz, over_positions(g * u), over_positions(g)
 
 
+def sums_in_half_precision(z, gain, bias, eps, g):
+    dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
+    rows = g.reshape(-1, g.shape[-1]).astype(np.float16)
+    return dz, dgain, np.add.reduce(rows, axis=0, dtype=np.float16).astype(z.dtype)
+
+
 GRADIENT = [
     (without_the_mean_terms, "the gradient by the input lacks both mean terms"),
     (without_the_mean_of_g, "the gradient by the input lacks the term mean(gain * g)"),
@@ -256,5 +267,6 @@ GRADIENT = [
     (other_mean_term_subtracted_twice, "the gradient by the input subtracts a mean term twice (u mean(gain * g * u))"),
     (without_gain, "the gradient by the input lacks the gain"),
     (parameters_averaged, "the parameter gradients are averaged over positions, not summed"),
+    (sums_in_half_precision, "the sums over positions are kept in half precision"),
     (gradient_with_divisor_d_minus_1, "the gradient is that of another layer: the variance is divided by d - 1"),
 ]

@@ -344,6 +344,35 @@ def _(layer):
     return exact.length(layer.dz([[-1, 1]], w, eps=3)) / exact.length(w)
 
 
+@states("jac-sums", GRADIENT, "J is symmetric, its rows and columns sum to 0")
+def _(layer):
+    J = layer.dz([[1, 2, 4]] * 3, I3, eps=EPS)
+    return together(J - J.T, J.sum(axis=0), J.sum(axis=1))
+
+
+@states(
+    "vjp-example", GRADIENT, "z = (1, 1, -2), eps = 2, g = 1: (2, -1, -1)/3 with gain (2, 0, -1), 0 with equal gains"
+)
+def _(layer):
+    return layer.dz([[1, 1, -2]], [[1, 1, 1]], [2, 0, -1], eps=2)
+
+
+@states("vjp-kernel", GRADIENT, "where gain * g is a multiple of 1 the gradient by the input is 0")
+def _(layer):
+    return layer.dz(Z, [[1, -2, 4], [2, -4, 8], [-1, 2, -4]], GAIN, eps=EPS)
+
+
+@states("positions-example", GRADIENT, "two positions of four coordinates: the sums for bias and gain")
+def _(layer):
+    z, g = [[1, 2, 4, 8], [3, 1, 0, 0]], [[1, 0, 2, -1], [Fraction(1, 2), 1, -1, 2]]
+    return together(layer.dbias(z, g, eps=1e-5), layer.dgain(z, g, eps=1e-5))
+
+
+@states("dgain-sum", GRADIENT, "if g is constant at each position, the gradient by the gain sums to 0")
+def _(layer):
+    return layer.dgain(Z, [[1, 1, 1], [-2, -2, -2], [3, 3, 3]], GAIN, eps=EPS).sum()
+
+
 @states("shift-example", FLOATING_POINT, "(1, 2, 3) and (101, 102, 103) have the core (-1, 0, 1) at eps = 1/3")
 def _(layer):
     return layer.y([[1, 2, 3], [101, 102, 103]], eps=Fraction(1, 3))
@@ -400,3 +429,8 @@ def _(layer):
 @states("gain-input-jacobian/middle", FLOATING_POINT, "J (gain * g) at an offset of half of the digits", uses_vjp=True)
 def _(layer):
     return layer.dz(_offset(layer, 2), [spread(1000)[-768:]], 1 + spread(768) / 4, eps=1e-5)
+
+
+@states("sum-stalls", FLOATING_POINT, "the gradient by the bias over 4096 positions of 1 is 4096", uses_vjp=True)
+def _(layer):
+    return layer.dbias([[-1, 1]] * 4096, [[1, 1]] * 4096, eps=1)

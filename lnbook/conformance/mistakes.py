@@ -129,6 +129,10 @@ OTHER_ROWS = {
 }
 
 
+def _rounded_eps(dtype):
+    return lambda q, eps: np.sqrt(q + float(dtype(eps)))
+
+
 def _column(parameter):
     return parameter[:, None]
 
@@ -150,9 +154,8 @@ FORWARD_MISTAKES = (
     ),
     Mistake("eps is squared", "root", [("", lambda q, eps: np.sqrt(q + eps**2))]),
     Mistake("eps is missing", "root", [("", lambda q, eps: np.sqrt(q))]),
-    Mistake(
-        "eps is rounded to zero in half precision", "root", [("", lambda q, eps: np.sqrt(q + float(np.float16(eps))))]
-    ),
+    Mistake("eps is rounded to zero in half precision", "root", [("", _rounded_eps(np.float16))]),
+    Mistake("eps is rounded to single precision", "root", [("", _rounded_eps(np.float32))]),
     Mistake(
         "not centred, as in RMSNorm",
         "statistics",
@@ -244,12 +247,14 @@ def diagnose(rows, layer):
         if CONVENTION in kinds:
             calls = [call for call in layer.log if call.kind == CONVENTION]
             named, recipe = _explain(FORWARD_MISTAKES, calls, _forward_model, _tolerance(layer))
-            if not named and _half_statistics(calls, layer):
+            if not named and _half_statistics(calls):
                 named = ["the statistics are computed in half precision"]
         else:
             named += _digits(failed, layer)
         if GRADIENT in kinds:
             named += _explain_gradient([call for call in layer.log if call.kind == GRADIENT], recipe, layer)
+        elif "sum-stalls" in failed:
+            named += _stalled_sums(layer)
         return tuple(named)
 
 
@@ -345,7 +350,7 @@ def _explain_gradient(calls, recipe, layer):
     return []
 
 
-def _half_statistics(calls, layer):
+def _half_statistics(calls):
     """Whether outputs are off, and all of them by no more than half precision costs, or overflow where it does."""
     differs = False
     for call in calls:
@@ -361,7 +366,7 @@ def _half_statistics(calls, layer):
         error = np.abs(got - right).max()
         if not error <= 4 * 2.0**-11 * conditioning * size:
             return False
-        differs = differs or error > _tolerance(layer) * max(size, 1)
+        differs = differs or error > 2.0**-14 * size
     return differs
 
 
@@ -374,6 +379,13 @@ def _digits(failed, layer):
     if layer.dtype == np.float16 and "eps-scaling/large" in failed:
         return ["the statistics are computed in half precision"]
     return []
+
+
+def _stalled_sums(layer):
+    """A running sum of ones stops where the next integer is no float: at 256 in bfloat16, at 2048 in float16."""
+    sums = np.ravel([call.returned[2] for call in layer.log if call.check == "sum-stalls"])
+    stalled = sums.size and np.isin(sums, (256, 2048)).all()
+    return ["the sums over positions are kept in half precision"] if stalled else []
 
 
 def _squares_fit(call):

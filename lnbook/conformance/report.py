@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -49,15 +50,20 @@ class Row(NamedTuple):
         line = f"{self.verdict:5}  {self.name:26}  {_rounded(self.error):>8}  {self.says}"
         if self.verdict == HOLDS:
             return line
-        answer = self.trouble or f"expected {self._worst(self.expected)}, got {self._worst(self.got)}"
-        return f"{line}\n{'':45}{answer}"
+        return f"{line}\n{'':45}{self.trouble or self._comparison()}"
 
-    def _worst(self, numbers):
-        """All numbers if they are few, otherwise those around the largest error."""
-        if len(numbers) <= 4:
-            return "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
+    def _comparison(self):
+        """All numbers if they are few, otherwise the pair with the largest error, in digits enough to differ."""
         worst = int(np.argmax(np.abs(np.subtract(self.got, self.expected))))
-        return f"[{worst}] {numbers[worst]:.6g}"
+        shown = slice(None) if len(self.got) <= 4 else slice(worst, worst + 1)
+        place = "" if len(self.got) <= 4 else f" at {worst}"
+        for digits in (6, 9, 13, 17):
+            expected, got = (
+                ", ".join(f"{x:.{digits}g}" for x in numbers[shown]) for numbers in (self.expected, self.got)
+            )
+            if expected != got:
+                break
+        return f"expected {expected}{place}, got {got}"
 
 
 class Check(NamedTuple):
@@ -185,10 +191,17 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
     )
 
 
-def _ask(statement, layer):
-    truth = ExactLayer(layer.dtype)
+@cache
+def _exactly(statement, dtype):
+    """The numbers expected, the unit their errors are counted in, and what rounding the inputs costs in such units."""
+    truth = ExactLayer(dtype)
     expected = np.ravel(statement.ask(truth))
-    unit = exact.unit_in_the_last_place(truth.scale or Fraction(1), layer.digits) * Fraction(statement.stretch)
+    unit = exact.unit_in_the_last_place(truth.scale or Fraction(1), truth.digits) * Fraction(statement.stretch)
+    return expected, unit, truth.cost * Fraction(statement.stretch) / unit
+
+
+def _ask(statement, layer):
+    expected, unit, cost = _exactly(statement, layer.dtype)
     layer.check, layer.kind = statement.name, statement.kind
     try:
         got = np.ravel(statement.ask(layer))
@@ -197,9 +210,8 @@ def _ask(statement, layer):
     else:
         error, words = max(abs(got - expected)) / unit, ""
     verdict = HOLDS if error <= TOLERANCE else FAILS
-    if verdict == FAILS and statement.kind == FLOATING_POINT:
-        cost = truth.cost * Fraction(statement.stretch) / unit
-        verdict = WEAK if error <= TOLERANCE + cost else FAILS
+    if verdict == FAILS and statement.kind == FLOATING_POINT and error <= TOLERANCE + cost:
+        verdict = WEAK
     return Row(
         statement.name,
         statement.fact,
