@@ -417,6 +417,7 @@ def test_the_public_names_are_the_documented_ones_and_each_has_a_docstring():
             "normalize",
             "operator_norm",
             "spectrum",
+            "taylor",
             "variance",
             "vjp",
         ]
