@@ -167,7 +167,7 @@ const workbench = (() => {
   };
 
   // The conventions that agree with the numbers of `output` as far as these were written, and the nearest of all.
-  // `place` is the last place that was written, such as 1e-4. Digits beyond float32 count where they are not float32's.
+  // `place` is the last place that was written, such as 1e-4, or 0 for whole numbers. Digits beyond float32 count where they are not float32's.
   const match = (candidates, output, place) => {
     const single = place > 1e-11 * largest(output) || output.every((x) => Math.fround(x) === x);
     const measured = candidates.map((candidate) => {
@@ -226,9 +226,9 @@ const workbench = (() => {
       const [mantissa, power = "0"] = digits.split("e");
       const decimals = (mantissa.split(".")[1] ?? "").length;
       values.push(value);
-      place = Math.min(place, found[2] ? Number.EPSILON * Math.abs(value) : 10 ** (Number(power) - decimals));
+      if (decimals && !found[2]) place = Math.min(place, 10 ** (Number(power) - decimals));
     });
-    return { values, place };
+    return { values, place: Number.isFinite(place) ? place : 0 };
   };
 
   const parseVector = (text, length = null) => {
@@ -330,18 +330,17 @@ const workbenchPage = (place) => {
   };
 
   const derivative = (result, gain, eps) => {
-    const d = result.u.length;
     const names = ["along 1, a common shift", "along the centred vector", "across both"];
-    const bounded = (norm, bound) => eps === 0
-      ? "no bound: at ε = 0 the layer is not Lipschitz"
-      : `at most ${show(bound)}${bound ? `; here ${show(100 * norm / bound, 3)} % of it` : ""}`;
-    const norms = [["of the core", show(result.coreNorm), bounded(result.coreNorm, result.coreBound)]];
-    if (gain) norms.push(["of the full layer", show(result.norm), bounded(result.norm, result.bound)]);
+    const normRow = (name, norm, bound) =>
+      [name, show(norm), show(bound), bound ? `${show(100 * norm / bound, 3)} %` : "0 %"];
+    const norms = [normRow("core", result.coreNorm, result.coreBound)];
+    if (gain) norms.push(normRow("full layer", result.norm, result.bound));
     return section("Jacobian and bound", heatMap(result, gain),
       table("Eigenvalues of the core’s Jacobian J", ["direction", "eigenvalue", "how often"],
         names.map((name, k) => [name, show(result.eigenvalues[k]), String(result.multiplicities[k])])
           .filter((_, k) => result.multiplicities[k] > 0)),
-      table("Operator norm: the largest first-order amplification", ["", "at this z", "at any z"], norms));
+      table("Operator norm: the largest first-order amplification", ["of the", "here", "at most", "share"], norms),
+      ...eps === 0 ? [paragraph("At ε = 0 there is no bound: the layer is not Lipschitz.")] : []);
   };
 
   const shifted = (z, eps, gain, bias, before, c) => {

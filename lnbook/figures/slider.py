@@ -30,6 +30,7 @@ for (const figure of document.querySelectorAll(".ln-slider:not(.alive)")) {
   };
   input.addEventListener("input", draw);
   input.closest("label").hidden = false;
+  figure.querySelector(".still").remove();
   figure.classList.add("alive");
   draw();
 }
@@ -43,7 +44,7 @@ def style_sheet():
     return f"""
 .ln-slider{{max-width:720px;margin:0 auto;color:var(--ln-ink,{COLOURS["ink"][0]})}}
 .ln-slider .panels{{display:flex;flex-wrap:wrap;gap:.5rem;justify-content:center;align-items:end}}
-.ln-slider svg{{max-width:460px;font-size:{12 * UNIT}px;fill:none;stroke-width:{2 * UNIT}}}
+.ln-slider svg{{max-width:460px;font:{12 * UNIT}px sans-serif;fill:none;stroke-width:{2 * UNIT}}}
 .ln-slider path{{stroke:var(--c);stroke-linejoin:round}}
 .ln-slider .dot{{stroke-width:{9 * UNIT};stroke-linecap:round}}
 .ln-slider .thin{{stroke-width:{UNIT}}}
@@ -91,7 +92,7 @@ class Panel:
         equal=False,
     ):
         self.spans, self.log = (x, y), log
-        self.left, self.right = (46 if y_ticks else 12), width - 14
+        self.left, self.right = (52 if y_ticks else 12), width - 14
         self.top = 8 + 20 * bool(title) + 20 * bool(y_label)
         foot = 20 * bool(x_label) + 20 * bool(x_ticks) + 6
         if equal:
@@ -160,7 +161,7 @@ class Panel:
         """The <svg> element with frame number `start` drawn."""
         body = "".join(part if isinstance(part, str) else self._filled(*part, start) for part in self.parts)
         size = f"0 0 {round(self.width * UNIT)} {round(self.height * UNIT)}"
-        return f'<svg viewBox="{size}" style="flex:1 1 {round(0.8 * self.width)}px">{body}</svg>'
+        return f'<svg viewBox="{size}" aria-hidden="true" style="flex:1 1 {round(0.8 * self.width)}px">{body}</svg>'
 
     def _filled(self, tag, mark, start):
         content = escape(self.frames[mark][start])
@@ -236,7 +237,7 @@ class Slider:
 <label hidden><span>{escape(self.label)}</span>
 <input type="range" min="0" max="{len(self.values) - 1}" value="{self.start}" autocomplete="off"
  data-lm-suppress-shortcuts="true" aria-valuetext="{escape(self.spoken[self.start])}"></label>
-<noscript><p>This is one of {len(self.values)} frames; with JavaScript a slider shows the others.</p></noscript>
+<p class="still">This is one of {len(self.values)} frames; with JavaScript a slider shows the others.</p>
 <script type="application/json">{stored}</script>
 <script>{SCRIPT}</script></div>"""
 

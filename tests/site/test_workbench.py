@@ -320,6 +320,15 @@ def test_conventions_that_the_digits_cannot_tell_apart_are_all_named(page):
     assert all("divisor d − 1" in name for name in names)
 
 
+def test_whole_numbers_are_taken_as_exact(page):
+    """At mean 0 centring changes nothing: two conventions make the output, and no rounding adds others."""
+    page.locator("button", has_text="gain that turns a sign").click()
+    fill(page, output="1, 0, 1")
+    assert page.locator(".wb-results li").count() == 2
+    fill(page, output="1, 0, 2")
+    assert page.locator(".wb-results li").count() == 0
+
+
 def test_output_of_no_convention_is_called_so(page):
     fill(page, z="1, 2, 4", eps="0.01", gain="", output="-1.0687, -0.2672, 1.4")
     assert page.get_by_text("None of the conventions makes this output.").count() == 1

@@ -1,0 +1,243 @@
+"""The sliders in a browser: each moves by keyboard, shows lnbook's numbers, speaks, and stands without JavaScript."""
+
+import gzip
+import re
+from math import cos, log10, radians, sin, sqrt
+
+import pytest
+
+from lnbook import figures
+from lnbook.figures.interactive import one_two_five
+from lnbook.figures.style import COLOURS
+
+NAMES = [name for name in figures.__all__ if name.endswith("_slider")]
+POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def numbers(text):
+    """The numbers of a line of text, in print (−1.2·10⁻⁵) or as spoken (minus 1.2 times ten to the minus 5)."""
+    text = re.sub(r"\b10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", r"1·10\1", text).replace("1·1·", "1·")
+    text = re.sub(r"(\d)·1·10", r"\1·10", text)
+    text = text.replace("minus ", "-").replace(" times ten to the ", "e").replace("·10", "e").translate(POWERS)
+    return [float(number) for number in re.findall(rf"{NUMBER}(?:e-?\d+)?", text)]
+
+
+def core(z, eps):
+    """The definition, in plain Python."""
+    mean = sum(z) / len(z)
+    v = [x - mean for x in z]
+    root = sqrt(sum(x * x for x in v) / len(v) + eps)
+    return [x / root for x in v]
+
+
+def epsilon_numbers(frame):
+    eps = one_two_five(-4, 1)[frame]
+    return [eps, 0, 1 / sqrt(eps), 1, 1 / sqrt(2 / 3 + eps)]
+
+
+def variance_numbers(frame):
+    ratio = one_two_five(-4, 4)[frame]
+    return [ratio, ratio / (ratio + 1), sqrt(3 * ratio / (ratio + 1))]
+
+
+def distance_numbers(frame):
+    t = one_two_five(-5, 0)[frame]
+    return [t, 1 / sqrt(t * t + 1e-4), 100, 1 / sqrt(t * t + 1e-2), 10]
+
+
+def shift_numbers(frame):
+    c = -3 + frame / 4
+    return [c, -1, 0, 1, *core([1, 2, 3 + c], 1 / 3)]
+
+
+def gain_bias_numbers(frame):
+    gain_share, bias_share = min(frame, 10) / 10, max(frame - 10, 0) / 10
+    gain = [1 + gain_share * (g - 1) for g in (1.2, 0.5, -0.8)]
+    bias = [bias_share * b for b in (0.4, 1.6, 0.6)]
+    # The marked input lies at 40 degrees in the plane of the pictures, from (1, -1, 0) towards (-1, -1, 2).
+    across, up = cos(radians(40)) / sqrt(2), sin(radians(40)) / sqrt(6)
+    u = core([across - up, -across - up, 2 * up], 0)
+    return [*gain, *bias, *(g * x + b for g, x, b in zip(gain, u, bias, strict=True))]
+
+
+EXPECTED = {
+    "epsilon_slider": epsilon_numbers,
+    "variance_slider": variance_numbers,
+    "distance_slider": distance_numbers,
+    "shift_slider": shift_numbers,
+    "gain_bias_slider": gain_bias_numbers,
+}
+
+
+@pytest.fixture(scope="module")
+def slider_page(tmp_path_factory):
+    """The address of a page with each slider twice."""
+    body = "".join(2 * getattr(figures, name)().html() for name in NAMES)
+    page = tmp_path_factory.mktemp("sliders") / "page.html"
+    page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{body}', encoding="utf8")
+    return page.as_uri()
+
+
+@pytest.fixture
+def tab(browser, slider_page):
+    context = browser.new_context()
+    page = context.new_page()
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(slider_page)
+    yield page
+    context.close()
+    assert faults == []
+
+
+def slider(tab, name, copy=0):
+    return tab.locator(".ln-slider").nth(2 * NAMES.index(name) + copy)
+
+
+def frames(figure):
+    """(frame, text in print, text spoken) of all frames, from the first to the last by keyboard."""
+    control = figure.get_by_role("slider")
+    control.focus()
+    control.press("Home")
+    while True:
+        frame = int(control.input_value())
+        yield frame, figure.locator(".value").text_content(), control.get_attribute("aria-valuetext")
+        if frame == int(control.get_attribute("max")):
+            return
+        control.press("ArrowRight")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_frame_says_the_numbers(tab, name):
+    seen = list(frames(slider(tab, name)))
+    assert len(seen) > 15
+    assert len({printed for _, printed, _ in seen}) == len({spoken for *_, spoken in seen}) == len(seen)
+    for frame, printed, spoken in seen:
+        expected = EXPECTED[name](frame)
+        # four significant digits; three in the figure of gain and bias
+        close = {"rel": 5.1e-3 if name == "gain_bias_slider" else 5.1e-4, "abs": 1e-12}
+        assert numbers(printed) == pytest.approx(expected, **close)
+        if name == "epsilon_slider":
+            expected = expected[::2]  # its words say "at zero" and "of one"
+        assert numbers(spoken)[: len(expected)] == pytest.approx(expected, **close)
+
+
+def points(mark):
+    """The points of a path, in pixels."""
+    start, steps = re.fullmatch(r"M(.*)l(.*)", mark.get_attribute("d")).groups()
+    pairs = [[int(n) for n in re.findall(r"-?\d+", part)] for part in (start, steps)]
+    (x, y), found = pairs[0], [tuple(pairs[0])]
+    for dx, dy in zip(pairs[1][::2], pairs[1][1::2], strict=True):
+        x, y = x + dx, y + dy
+        found.append((x, y))
+    return found
+
+
+def tick(panel, words, axis):
+    """Where a tick stands, in pixels; the words of an upright axis hang 4 pixels below their tick."""
+    anchor = {"x": "middle", "y": "end"}[axis]
+    place = panel.locator(f"text[text-anchor={anchor}]", has_text=re.compile(f"^{re.escape(words)}$")).first
+    return float(place.get_attribute(axis)) - (40 if axis == "y" else 0)
+
+
+def shares(panel, mark, x_ticks, y_ticks):
+    """The points of a mark, 0 at the first and 1 at the second of the two ticks, along both axes."""
+    left, right = (tick(panel, words, "x") for words in x_ticks)
+    low, high = (tick(panel, words, "y") for words in y_ticks)
+    return [((x - left) / (right - left), (y - low) / (high - low)) for x, y in points(mark)]
+
+
+@pytest.mark.parametrize("frame", [0, 9, 15])
+def test_epsilon_curves_are_drawn_where_the_formulas_are(tab, frame):
+    figure, eps = slider(tab, "epsilon_slider"), one_two_five(-4, 1)[frame]
+    figure.get_by_role("slider").fill(str(frame))
+    left, right = figure.locator("svg").all()
+    curve, derivative = (panel.locator("[data-mark]").first for panel in (left, right))
+    rounding = 0.0012  # of t, as a point stands on a whole tenth of a pixel
+    for x, y in shares(left, curve, ["0", "3"], ["0", "√(3/2)"]):
+        low, high = (t / sqrt(2 * t * t / 3 + eps) for t in (3 * x - rounding, 3 * x + rounding))
+        assert low - 0.002 <= sqrt(3 / 2) * y <= high + 0.002
+    for x, y in shares(right, derivative, ["0", "3"], ["1", "10²"]):
+        farther, nearer = 3 * abs(x) + rounding, max(0, 3 * abs(x) - rounding)
+        far, near = (log10(eps / (2 * t * t / 3 + eps) ** 1.5) for t in (farther, nearer))
+        assert far - 0.005 <= 2 * y <= near + 0.005
+
+
+def test_variance_dot_is_drawn_where_the_formula_is(tab):
+    figure = slider(tab, "variance_slider")
+    panel = figure.locator("svg").first
+    for frame, _, _ in frames(figure):
+        (x, y), _ = shares(panel, panel.locator("[data-mark]"), ["1", "10⁴"], ["0", "1"])
+        ratio = one_two_five(-4, 4)[frame]
+        assert 4 * x == pytest.approx(log10(ratio), abs=0.01)
+        assert y == pytest.approx(ratio / (1 + ratio), abs=0.002)
+
+
+def test_two_copies_move_by_themselves(tab):
+    first, second = slider(tab, "shift_slider", 0), slider(tab, "shift_slider", 1)
+    before = second.inner_html()
+    drawing = first.locator("svg").first.inner_html()
+    first.get_by_role("slider").press("End")
+    assert first.locator("svg").first.inner_html() != drawing
+    assert second.inner_html() == before
+
+
+def test_each_is_labelled_and_described(tab):
+    for figure in tab.locator(".ln-slider").all():
+        assert figure.get_by_role("slider", name=re.compile("^(Move|Let)")).count() == 1
+        assert len(figure.get_by_role("img").get_attribute("aria-label")) > 100
+    assert tab.locator(".ln-slider [id]").count() == 0
+
+
+def test_without_javascript_a_frame_stands_and_the_text_says_so(browser, slider_page):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(slider_page)
+    for name in NAMES:
+        figure = slider(page, name)
+        assert all(mark.get_attribute("d") for mark in figure.locator("path").all())
+        assert figure.locator(".value").is_visible()
+        assert figure.get_by_text("with JavaScript a slider shows the others").is_visible()
+        assert not figure.locator("input").is_visible()
+    context.close()
+
+
+def test_with_javascript_nothing_says_that_it_lacks(tab):
+    assert tab.get_by_text("with JavaScript").count() == 0
+
+
+def test_print_shows_the_frame_without_its_control(tab):
+    tab.emulate_media(media="print")
+    for figure in tab.locator(".ln-slider").all():
+        assert figure.locator("svg").first.is_visible() and figure.locator(".value").is_visible()
+        assert not figure.locator("input").is_visible()
+
+
+def test_small_screen_holds_each_figure(tab):
+    tab.set_viewport_size({"width": 360, "height": 700})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    for figure in tab.locator(".ln-slider").all():
+        upper, lower = (svg.bounding_box() for svg in figure.locator("svg").all())
+        assert lower["y"] >= upper["y"] + upper["height"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_output_is_small_and_the_same_each_time(name):
+    html = getattr(figures, name)().html()
+    assert html == getattr(figures, name)().html()
+    assert len(gzip.compress(html.encode())) < 15_000
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return sum(weight * x for weight, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("name", COLOURS.keys() - {"paper"})
+def test_words_in_every_colour_are_legible(name, theme):
+    """axe does not look into a picture; the words there need its contrast all the same."""
+    lower, higher = sorted(luminance(COLOURS[colour][theme]) for colour in (name, "paper"))
+    assert (higher + 0.05) / (lower + 0.05) >= 4.5
