@@ -7,6 +7,7 @@ from lnbook.figures.epsilon import core_variance, epsilon_family
 from lnbook.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.jacobian import eigen_directions, finite_step
+from lnbook.figures.neighbours import shared_statistics
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias, shift_before_and_after
 from lnbook.figures.shifts import common_and_unequal_shift
@@ -27,6 +28,7 @@ __all__ = [
     "plane_into_disc",
     "positions",
     "returned_gradient",
+    "shared_statistics",
     "shift_before_and_after",
     "shift_slider",
     "steps",
