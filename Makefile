@@ -57,7 +57,11 @@ record: .venv/ready ## record the notebooks' outputs again; read their diff befo
 record-peers: .venv-peers/ready ## record the conformance reports of the peers again; read their diff too
 	.venv-peers/bin/python tests/peers/reports.py
 
-lock: .venv/ready ## compile requirements.txt from pyproject.toml
+$(BIN)/uv:
+	$(MAKE) .venv/ready
+
+# Not .venv/ready: an outdated requirements.txt is what this mends.
+lock: $(BIN)/uv ## compile requirements.txt from pyproject.toml
 	echo '-e .[figures,book,lab,test]' | $(BIN)/uv pip compile --universal --python-version 3.11 --quiet -o requirements.txt -
 
 clean: ## remove what building and testing left

@@ -38,7 +38,10 @@ def inline(svg, alt, prefix):
     referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{prefix}{m[1]}"' if m[1] in referred else "", svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{prefix}", svg)
-    return svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
+    svg = svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
+    # On a small screen the lettering of a wide figure would shrink with it: it keeps its size and scrolls in a box.
+    wide = float(re.search(r'width="([\d.]+)pt"', svg)[1]) > 400
+    return f'<div class="scroll wide">{svg}</div>' if wide else svg
 
 
 def write_colours(app, env):

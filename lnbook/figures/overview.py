@@ -7,10 +7,10 @@ from lnbook.figures.style import BIAS, CENTRED, EPSILON, FAINT, GAIN, INK, INPUT
 # what a step is called, its formula, its colour
 STEPS = {
     "input": ("input", "$z$", INPUT),
-    "centring": ("centre", r"$v = z - \mu\mathbf{1}$", CENTRED),
-    "epsilon": ("divide", r"$u = v\,/\sqrt{q+\varepsilon}$", EPSILON),
-    "gain": ("stretch", r"$\gamma \odot u$", GAIN),
-    "bias": ("move", r"$y = \gamma \odot u + \beta$", BIAS),
+    "centring": ("centre", r"$v = z{-}\mu\mathbf{1}$", CENTRED),
+    "epsilon": ("divide", r"$u = v / \sqrt{q{+}\varepsilon}$", EPSILON),
+    "gain": ("stretch", r"$\gamma{\odot}u$", GAIN),
+    "bias": ("move", r"$y = \gamma{\odot}u{+}\beta$", BIAS),
 }
 # The core is the input after two steps; the Jacobian and the bounds speak about those two.
 LIT = {"core": ("centring", "epsilon"), "layer": tuple(STEPS)}
@@ -20,7 +20,7 @@ LIT = {"core": ("centring", "epsilon"), "layer": tuple(STEPS)}
 def where(part):
     """The steps from z to y with `part` lit: a name of STEPS, "core" (both its steps) or "layer" (all)."""
     lit = LIT.get(part, (part,))
-    figure, axes = new_figure(7.2, 1.15)
+    figure, axes = new_figure(5.4, 0.95)
     axes.set(xlim=(-0.15, 10), ylim=(0, 1.5))
     axes.axis("off")
     for number, (step, (name, formula, colour)) in enumerate(STEPS.items()):
