@@ -4,6 +4,7 @@ from lnbook.figures.backward import returned_gradient, summed_ones
 from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.epsilon import core_variance, epsilon_family
+from lnbook.figures.floating import error_over_offset, stored_after_shift
 from lnbook.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.jacobian import eigen_directions, finite_step
@@ -22,6 +23,7 @@ __all__ = [
     "eigen_directions",
     "epsilon_family",
     "epsilon_slider",
+    "error_over_offset",
     "finite_step",
     "gain_and_bias",
     "gain_bias_slider",
@@ -32,6 +34,7 @@ __all__ = [
     "shift_before_and_after",
     "shift_slider",
     "steps",
+    "stored_after_shift",
     "summed_ones",
     "variance_slider",
     "where",
