@@ -54,8 +54,9 @@ links: .venv/ready ## check the links that lead outside; needs the internet
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
 	$(BIN)/python tests/record.py
 
-record-peers: .venv-peers/ready ## record the conformance reports of the peers again; read their diff too
+record-peers: .venv-peers/ready ## record the reports and tables of the peers again; read their diff too
 	.venv-peers/bin/python tests/peers/reports.py
+	.venv-peers/bin/python tests/peers/floating.py
 
 $(BIN)/uv:
 	$(MAKE) .venv/ready
