@@ -21,7 +21,7 @@ def test_the_table_has_these_peers():
     assert list(ROWS)[2:] == list(peers())
 
 
-@pytest.mark.parametrize("name", peers())
+@pytest.mark.parametrize("name", list(ROWS)[2:])
 def test_a_row_of_the_table(name):
     layer_norm = peers()[name]
     for recorded, (z, eps) in zip(ROWS[name], inputs(), strict=True):
