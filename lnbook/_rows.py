@@ -6,8 +6,8 @@ import numpy as np
 
 # A block of rows small enough to stay in the processor's cache from its first pass to its last.
 BLOCK_ENTRIES = 1 << 16
-# The entries that one dot product adds up before its sum goes on in float64.
-PIECE = 4096
+# The numbers added up in their own dtype before their sum goes on in float64: more would wear its last digits down.
+PIECE = 128
 
 
 def real_array(name, value):
@@ -55,12 +55,6 @@ def check_axes(axis, ndim):
     return counted
 
 
-def blocks(n, d):
-    """Slices that cut n rows of d entries into blocks of about BLOCK_ENTRIES."""
-    step = max(1, BLOCK_ENTRIES // d)
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
 class Rows:
     """The array z seen as n rows of the d entries that are normalized together.
 
@@ -100,8 +94,25 @@ class Rows:
             )
         return value.astype(self.work).reshape(self.d)
 
-    def blocks(self):
-        return blocks(self.n, self.d)
+    def parts(self):
+        """Slices that cut the rows into blocks of about BLOCK_ENTRIES."""
+        step = max(1, BLOCK_ENTRIES // self.d)
+        return (slice(start, start + step) for start in range(0, self.n, step))
+
+    def blocks(self, out):
+        """For each block of rows: its slice, its z, and an array for its results, both in the working dtype.
+
+        What the loop leaves in that array is in `out`, rounded once, when the loop goes on.
+        """
+        for part in self.parts():
+            z = self.values[part].astype(self.work, copy=False)  # (rows, d)
+            if self.work == self.dtype:
+                yield part, z, out[part]
+            else:
+                result = np.empty(z.shape, self.work)
+                yield part, z, result
+                with np.errstate(over="ignore", invalid="ignore"):
+                    out[part] = result
 
     def restore(self, rows):
         """Rows (n, d) back in the shape of z."""
@@ -118,24 +129,41 @@ class Rows:
 def row_mean(a, b=None):
     """mean_i a_i b_i of each row (b = 1 if not given), in float64: (n, d) -> (n,)
 
-    One dot product a row, so that no row's result depends on the rows around it, not even in its last bit.
+    float64 is split into its first 20 bits, whose products add up without rounding, and the rest.
     """
-    d = a.shape[-1]
-    ones = np.ones(min(d, PIECE), a.dtype)
-    total = np.zeros(len(a))
-    for start in range(0, d, PIECE):
-        piece = a[:, start : start + PIECE]
-        other = ones[: piece.shape[1]] if b is None else b[:, start : start + PIECE]
-        total += np.vecdot(piece, other)
-    return total / d
+    if a.dtype == np.float32:
+        return _row_sum(a, b) / a.shape[1]
+    high, low = _split(a)
+    if b is None:
+        return (_row_sum(high) + _row_sum(low)) / a.shape[1]
+    high_b, low_b = _split(b)
+    return (_row_sum(high, high_b) + _row_sum(high, low_b) + _row_sum(low, b)) / a.shape[1]
+
+
+def _split(a):
+    """a = high + low, where high is a multiple of 2^-20 max|a| in each row."""
+    lift = np.ldexp(1.5, exponent(np.abs(a).max(axis=-1)) + 32)[:, None]  # (n, 1) its last place is that multiple
+    high = (a + lift) - lift  # (n, d)
+    return high, a - high
+
+
+def _row_sum(a, b=None):
+    """Dot products of pieces of rows, so that no row's result depends on the rows around it, not even in a bit."""
+    n, d = a.shape
+    whole = d - d % PIECE
+    pieces = (n, whole // PIECE, PIECE)
+    total = np.vecdot(a[:, whole:].astype(np.float64), np.ones(d - whole) if b is None else b[:, whole:])  # (n,)
+    if whole:
+        other = np.ones(PIECE, a.dtype) if b is None else b[:, :whole].reshape(pieces)
+        total += np.vecdot(a[:, :whole].reshape(pieces), other).sum(axis=-1, dtype=np.float64)
+    return total
 
 
 def center_rows(z, out=None):
     """v = z - mean(z), centred twice: the first mean leaves a rest where the offset is large; the second takes it."""
     v = np.subtract(z, row_mean(z).astype(z.dtype)[:, None], out=out)  # (n, d)
-    q = row_mean(v, v)  # (n,)
-    rest = row_mean(v)  # (n,)
-    rest[np.abs(rest) <= np.finfo(z.dtype).eps / 4 * np.sqrt(q)] = 0
+    rest, q = row_mean(v), row_mean(v, v)  # (n,), (n,)
+    rest[np.abs(rest) <= np.finfo(z.dtype).eps / 16 * np.sqrt(q)] = 0
     if rest.any():
         v -= rest.astype(z.dtype)[:, None]
         q = row_mean(v, v)
@@ -151,22 +179,29 @@ def core_rows(z, eps, out=None):
         v, q = center_rows(z, out)
         inverse_std = 1 / np.sqrt(q + eps)  # (n,)
         u = np.multiply(v, inverse_std.astype(z.dtype)[:, None], out=v)
-        high = float(np.finfo(z.dtype).max) ** 0.6
-        extreme = ~((q > 1 / high) & (q < high))  # (n,) true for NaN as well
+        extreme = squares_out_of_range(q, z.dtype)  # (n,)
         if extreme.any():
-            u[extreme], inverse_std[extreme] = scaled_core_rows(z[extreme], eps)
+            v, q, scaled_eps, scale = scaled_rows(z[extreme], eps)
+            root = np.sqrt(q + scaled_eps)
+            u[extreme], inverse_std[extreme] = v / root[:, None], np.ldexp(1 / root, -scale)
     return u, inverse_std
 
 
-def scaled_core_rows(z, eps):
-    """What core_rows computes, with every square at most 1: in units of 2**common, v and sqrt(eps) are at most 1."""
+def squares_out_of_range(square, dtype):
+    """Whether a mean square is so small or large that the squares it comes from may have left the range; so is NaN."""
+    high = float(np.finfo(dtype).max) ** 0.6
+    return ~((square > 1 / high) & (square < high))
+
+
+def scaled_rows(z, eps):
+    """v, q and eps in float64, in units of 2**scale in which no square is above 1: (n, d), (n,), (n,), (n,)"""
     v, scale = scaled_center_rows(z)  # (n, d), (n,)
     common = np.maximum(scale, exponent(np.sqrt(eps)))
     v = np.ldexp(v, (scale - common)[:, None])
-    root = np.sqrt(row_mean(v, v) + np.ldexp(eps, -2 * common))  # (n,)
-    if (root == 0).any():
+    q, eps = row_mean(v, v), np.ldexp(eps, -2 * common)
+    if (q + eps == 0).any():
         raise ValueError("eps must be positive where a row of z is constant: at eps = 0 its core is undefined")
-    return v / root[:, None], np.ldexp(1 / root, -common)
+    return v, q, eps, common
 
 
 def scaled_center_rows(z):

@@ -32,10 +32,10 @@ def center(z, *, axis=-1):
     """
     rows = Rows(z, axis)
     out = np.empty((rows.n, rows.d), rows.dtype)
-    for part in rows.blocks():
-        v, scale = scaled_center_rows(rows.values[part])  # (rows, d), (rows,)
+    for _, z, result in rows.blocks(out):
+        v, scale = scaled_center_rows(z)  # (rows, d), (rows,)
         with np.errstate(over="ignore"):
-            out[part] = np.ldexp(v, scale[:, None])
+            result[...] = np.ldexp(v, scale[:, None])
     return rows.restore(out)
 
 
@@ -59,11 +59,11 @@ def variance(z, *, axis=-1):
 
     Notes
     -----
-    Facts: def-output, eps-variance, shift-steps.
+    Error at most 4 units in the last place. Facts: def-output, eps-variance, shift-steps.
     """
     rows = Rows(z, axis)
     q = np.empty(rows.n)
-    for part in rows.blocks():
+    for part in rows.parts():
         v, scale = scaled_center_rows(rows.values[part])  # (rows, d), (rows,)
         with np.errstate(over="ignore"):
             q[part] = np.ldexp(row_mean(v, v), 2 * scale)
@@ -94,7 +94,7 @@ def normalize(z, *, eps=1e-5, axis=-1):
 
     Notes
     -----
-    Error at most 2 units in the last place of max|u|, for every finite row, at any offset and magnitude. float16
+    Error at most 2 units, for every finite row, at any offset and magnitude; one unit is eps(dtype) max|u|. float16
     computes in float32 and rounds once, at the end. NaN or infinity in a row makes that row NaN, silently, and no
     other. A row's result does not depend on the rows around it, not even in its last bit.
 
@@ -127,7 +127,7 @@ def layer_norm(z, gain=None, bias=None, *, eps=1e-5, axis=-1):
 
     Notes
     -----
-    Error at most 2 units in the last place of max_i(|gain_i u_i| + |bias_i|); the rest as in `normalize`.
+    Error at most 2 units, where one unit is eps(dtype) max_i(|gain_i u_i| + |bias_i|); the rest as in `normalize`.
 
     Facts: def-output, bias-offset, gain-multiplier, eps-constant-input. Source: Ba, Kiros and Hinton (2016).
     """
@@ -135,14 +135,11 @@ def layer_norm(z, gain=None, bias=None, *, eps=1e-5, axis=-1):
     rows = Rows(z, axis)
     gain, bias = rows.parameter("gain", gain), rows.parameter("bias", bias)
     out = np.empty((rows.n, rows.d), rows.dtype)
-    for part in rows.blocks():
-        block = rows.values[part].astype(rows.work, copy=False)
-        y, _ = core_rows(block, eps, out[part] if rows.work == rows.dtype else None)  # (rows, d)
+    for _, z, y in rows.blocks(out):
+        core_rows(z, eps, out=y)  # (rows, d)
         with np.errstate(all="ignore"):
             if gain is not None:
                 y *= gain
             if bias is not None:
                 y += bias
-            if y.dtype != rows.dtype:
-                out[part] = y
     return rows.restore(out)

@@ -195,7 +195,7 @@ def amplification(z, step, gain=None, *, eps=1e-5):
         w = np.ldexp(w, (scale_w - scale_h)[:, None])  # in units of the step, so that no small step is lost
         h = np.ldexp(h, -scale_h[:, None])
         moved = v + np.ldexp(w, (scale_h - common)[:, None])  # (n, d)
-        r, s = np.sqrt(row_mean(v, v) + eps), np.sqrt(row_mean(moved, moved) + eps)  # (n,)
+        r, s = (np.sqrt(row_mean(x, x) + eps) for x in (v, moved))  # (n,)
         if ((r == 0) | (s == 0)).any():
             raise ValueError("eps must be positive where z or z + step is constant: at eps = 0 its core is undefined")
         smaller = np.where((r < s)[:, None], v, moved)  # (n, d)

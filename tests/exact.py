@@ -138,14 +138,14 @@ def largest(numbers):
 
 
 def error_in_units(got, expected, scale, dtype):
-    """The largest error of `got`, in units in the last place of `scale` as `dtype` stores it.
+    """The largest error of `got`, in units in the last place of its scale: eps(dtype) |scale|.
 
     Infinity is right where the exact value is beyond the dtype; any other infinity or NaN is infinitely wrong.
     """
     got, info = np.asarray(got), np.finfo(dtype)
     assert got.dtype == dtype, f"the dtype is {got.dtype}, not {np.dtype(dtype)}"
     assert got.shape == np.shape(expected), f"the shape is {got.shape}, not {np.shape(expected)}"
-    unit = mp.mpf(float(np.spacing(info.dtype.type(min(float(scale), float(info.max) / 2)))))
+    unit = max(mp.mpf(float(info.eps)) * abs(scale), mp.mpf(float(info.smallest_subnormal)))
     beyond = mp.mpf(float(info.max)) * (1 - 4 * mp.mpf(float(info.eps)))
     worst = mp.mpf(0)
     for g, e in zip(got.ravel().tolist(), np.ravel(expected), strict=True):
