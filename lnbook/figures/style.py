@@ -8,19 +8,20 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-# name: (on the light page, on the dark page). The sets stay apart under the common kinds of colour blindness, and each
-# colour has a contrast of at least 4.5 to its page. Different things also differ in line style or marker.
+# name: (on the light page, on the dark page). Each colour has a contrast of at least 4.5 to its page, and the
+# seven that stand for things stay apart for every kind of colour vision (tests/test_figures.py); they also differ in
+# line style or marker.
 COLOURS = {
     "ink": ("#1f2328", "#e6edf3"),
     "faint": ("#6e7781", "#9aa4ae"),
     "paper": ("#ffffff", "#14181e"),
-    "input": ("#57606a", "#b1bac4"),
-    "centred": ("#00795b", "#2fc79b"),
-    "core": ("#0064a8", "#5cb3f2"),
-    "gain": ("#9a5b00", "#f0b040"),
-    "bias": ("#a33d75", "#ec9cc6"),
-    "epsilon": ("#c03a00", "#ff9068"),
-    "bound": ("#6639ba", "#bd9bff"),
+    "input": ("#181a1c", "#e1e3e5"),
+    "centred": ("#128757", "#55fa8f"),
+    "core": ("#113aa2", "#91baff"),
+    "gain": ("#563110", "#e8b521"),
+    "bias": ("#8f0165", "#d552a0"),
+    "epsilon": ("#e32c08", "#f04940"),
+    "bound": ("#a408fe", "#9a6efc"),
 }
 INK, FAINT, PAPER, INPUT, CENTRED, CORE, GAIN, BIAS, EPSILON, BOUND = (light for light, _ in COLOURS.values())
 
