@@ -11,11 +11,13 @@ from lnbook.figures.jacobian import eigen_directions, finite_step
 from lnbook.figures.neighbours import shared_statistics
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias, shift_before_and_after
+from lnbook.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
 from lnbook.figures.shifts import common_and_unequal_shift
 
 __all__ = [
     "amplification_over_distance",
     "bowl",
+    "circle_to_ellipse",
     "common_and_unequal_shift",
     "core_variance",
     "disc_into_ellipse",
@@ -29,6 +31,7 @@ __all__ = [
     "gain_bias_slider",
     "plane_into_disc",
     "positions",
+    "projection_of_a_pair",
     "returned_gradient",
     "shared_statistics",
     "shift_before_and_after",
