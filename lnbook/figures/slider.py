@@ -5,15 +5,20 @@ JupyterLab. What stays is drawn once; only what moves is kept frame by frame. Wi
 """
 
 import json
+from functools import cache
 from html import escape
 from itertools import pairwise
 
 import numpy as np
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.ft2font import LoadFlags
+from matplotlib.path import Path
 
 from lnbook.figures.style import COLOURS
 
 # Coordinates of the SVG are whole tenths of a pixel, so that no decimal point has to be stored.
 UNIT = 10
+FONT_SIZE = 12
 DASHES = {"-": "", "--": "60 40", ":": "20 40", "-.": "90 35 20 35"}
 
 SCRIPT = """
@@ -23,8 +28,7 @@ for (const figure of document.querySelectorAll(".ln-slider:not(.alive)")) {
   const {frames, values, spoken} = JSON.parse(figure.querySelector("script").textContent);
   const draw = () => {
     const number = Number(input.value);
-    marks.forEach((mark, i) => mark.tagName === "path"
-      ? mark.setAttribute("d", frames[i][number]) : mark.textContent = frames[i][number]);
+    marks.forEach((mark, i) => mark.setAttribute("d", frames[i][number]));
     figure.querySelector(".value").textContent = values[number];
     input.setAttribute("aria-valuetext", spoken[number]);
   };
@@ -44,11 +48,11 @@ def style_sheet():
     return f"""
 .ln-slider{{max-width:720px;margin:0 auto;color:var(--ln-ink,{COLOURS["ink"][0]})}}
 .ln-slider .panels{{display:flex;flex-wrap:wrap;gap:.5rem;justify-content:center;align-items:end}}
-.ln-slider svg{{max-width:460px;font:{12 * UNIT}px sans-serif;fill:none;stroke-width:{2 * UNIT}}}
+.ln-slider svg{{max-width:460px;fill:none;stroke-width:{2 * UNIT}}}
 .ln-slider path{{stroke:var(--c);stroke-linejoin:round}}
 .ln-slider .dot{{stroke-width:{9 * UNIT};stroke-linecap:round}}
 .ln-slider .thin{{stroke-width:{UNIT}}}
-.ln-slider text{{fill:var(--c)}}
+.ln-slider .words{{fill:var(--c);stroke:none}}
 .ln-slider label{{display:flex;flex-wrap:wrap;gap:.3rem 1rem;align-items:center}}
 .ln-slider label[hidden]{{display:none}}
 .ln-slider input{{flex:1 1 200px;min-width:0;accent-color:var(--ln-core,{COLOURS["core"][0]})}}
@@ -58,6 +62,28 @@ def style_sheet():
 html[data-theme=dark] .bd-content div.cell_output .output.text_html:has(.ln-slider){{background:none;padding:0}}
 @media print{{.ln-slider label{{display:none}}}}
 """
+
+
+@cache
+def letter(character):
+    """The outline of a letter, relative to where it stands on the line, and its advance, in units of the SVG.
+
+    Words are drawn as outlines, as in the book's other figures: they look alike on every machine.
+    """
+    font = get_font(findfont("DejaVu Sans"))
+    font.set_size(FONT_SIZE * UNIT, 72)
+    advance = font.load_char(ord(character), flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536
+    d, here, begin = "", (0, 0), (0, 0)
+    for points, code in Path(*font.get_path()).iter_segments(simplify=False):
+        if code == Path.CLOSEPOLY:
+            d, here = d + "z", begin
+            continue
+        corners = np.rint(points.reshape(-1, 2) * [1, -1]).astype(int).tolist()
+        steps = " ".join(f"{x - here[0]} {y - here[1]}" for x, y in corners)
+        d += {Path.MOVETO: "m", Path.LINETO: "l", Path.CURVE3: "q"}[code] + steps
+        here = corners[-1]
+        begin = here if code == Path.MOVETO else begin
+    return d.replace(" -", "-"), advance
 
 
 class Panel:
@@ -100,7 +126,7 @@ class Panel:
         self.width, self.height, self.bottom = width, height, height - foot
         self.parts, self.frames = [], []
         if title:
-            self._words(self.left, 14, title, "ink", "start", bold=True)
+            self._words(self.left, 14, title, "ink", "start")
         if y_label:
             self._words(4, self.top - 8, y_label, "ink", "start")
         if x_label:
@@ -152,11 +178,6 @@ class Panel:
         self.frames.append([self.path(x, y) for x, y in lines])
         self.parts.append((self._path_tag(f"{colour} {kind}".strip(), dash), len(self.frames) - 1))
 
-    def moving_text(self, x, y, words, colour="ink", anchor="start"):
-        """Words at a point that does not move: one text a frame."""
-        self.frames.append(list(words))
-        self.parts.append((self._text_tag(*self.place(x, y), colour, anchor), len(self.frames) - 1))
-
     def svg(self, start):
         """The <svg> element with frame number `start` drawn."""
         body = "".join(part if isinstance(part, str) else self._filled(*part, start) for part in self.parts)
@@ -164,27 +185,25 @@ class Panel:
         return f'<svg viewBox="{size}" aria-hidden="true" style="flex:1 1 {round(0.8 * self.width)}px">{body}</svg>'
 
     def _filled(self, tag, mark, start):
-        content = escape(self.frames[mark][start])
-        if tag.startswith("<path"):
-            return f'{tag} data-mark="" d="{content}"/>'
-        return f'{tag} data-mark="">{content}</text>'
+        return f'{tag} data-mark="" d="{self.frames[mark][start]}"/>'
 
     def _stays(self, d, classes, dash="-"):
         self.parts.append(f'{self._path_tag(classes, dash)} d="{d}"/>')
 
-    def _words(self, across, down, words, colour, anchor, bold=False):
-        weight = ' font-weight="bold"' if bold else ""
-        self.parts.append(f"{self._text_tag(across, down, colour, anchor)}{weight}>{escape(words)}</text>")
+    def _words(self, across, down, words, colour, anchor):
+        length = sum(advance for _, advance in map(letter, words))
+        x = float(across) * UNIT - length * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        d = ""
+        for outline, advance in map(letter, words):
+            d += f"M{round(x)} {round(float(down) * UNIT)}{outline}" if outline else ""
+            x += advance
+        if d:
+            self.parts.append(f'<path class="{colour} words" d="{d}"/>')
 
     @staticmethod
     def _path_tag(classes, dash):
         pattern = f' stroke-dasharray="{DASHES[dash]}"' if DASHES[dash] else ""
         return f'<path class="{classes}"{pattern}'
-
-    @staticmethod
-    def _text_tag(across, down, colour, anchor):
-        where = f'x="{round(float(across) * UNIT)}" y="{round(float(down) * UNIT)}"'
-        return f'<text class="{colour}" {where} text-anchor="{anchor}"'
 
     @staticmethod
     def _at(across, down):

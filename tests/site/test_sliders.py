@@ -134,17 +134,12 @@ def points(mark):
     return found
 
 
-def tick(panel, words, axis):
-    """Where a tick stands, in pixels; the words of an upright axis hang 4 pixels below their tick."""
-    anchor = {"x": "middle", "y": "end"}[axis]
-    place = panel.locator(f"text[text-anchor={anchor}]", has_text=re.compile(f"^{re.escape(words)}$")).first
-    return float(place.get_attribute(axis)) - (40 if axis == "y" else 0)
-
-
 def shares(panel, mark, x_ticks, y_ticks):
-    """The points of a mark, 0 at the first and 1 at the second of the two ticks, along both axes."""
-    left, right = (tick(panel, words, "x") for words in x_ticks)
-    low, high = (tick(panel, words, "y") for words in y_ticks)
+    """The points of a mark, 0 at the first and 1 at the second of two ticks of an axis, counted from its beginning."""
+    drawn = [path.get_attribute("d") for path in panel.locator("path.thin").all()]
+    across = [float(tick[1]) for d in drawn if (tick := re.fullmatch(r"M(\d+) \d+v\d+", d))]
+    up = [float(tick[1]) for d in drawn if (tick := re.fullmatch(r"M\d+ (\d+)h-\d+", d))]
+    (left, right), (low, high) = (across[i] for i in x_ticks), (up[i] for i in y_ticks)
     return [((x - left) / (right - left), (y - low) / (high - low)) for x, y in points(mark)]
 
 
@@ -155,10 +150,10 @@ def test_epsilon_curves_are_drawn_where_the_formulas_are(tab, frame):
     left, right = figure.locator("svg").all()
     curve, derivative = (panel.locator("[data-mark]").first for panel in (left, right))
     rounding = 0.0012  # of t, as a point stands on a whole tenth of a pixel
-    for x, y in shares(left, curve, ["0", "3"], ["0", "√(3/2)"]):
+    for x, y in shares(left, curve, (3, 6), (2, 4)):  # 0 and 3; 0 and √(3/2)
         low, high = (t / sqrt(2 * t * t / 3 + eps) for t in (3 * x - rounding, 3 * x + rounding))
         assert low - 0.002 <= sqrt(3 / 2) * y <= high + 0.002
-    for x, y in shares(right, derivative, ["0", "3"], ["1", "10²"]):
+    for x, y in shares(right, derivative, (3, 6), (5, 7)):  # 0 and 3; 1 and 100
         farther, nearer = 3 * abs(x) + rounding, max(0, 3 * abs(x) - rounding)
         far, near = (log10(eps / (2 * t * t / 3 + eps) ** 1.5) for t in (farther, nearer))
         assert far - 0.005 <= 2 * y <= near + 0.005
@@ -168,7 +163,7 @@ def test_variance_dot_is_drawn_where_the_formula_is(tab):
     figure = slider(tab, "variance_slider")
     panel = figure.locator("svg").first
     for frame, _, _ in frames(figure):
-        (x, y), _ = shares(panel, panel.locator("[data-mark]"), ["1", "10⁴"], ["0", "1"])
+        (x, y), _ = shares(panel, panel.locator("[data-mark]"), (2, 4), (0, 2))  # 1 and 10⁴; 0 and 1
         ratio = one_two_five(-4, 4)[frame]
         assert 4 * x == pytest.approx(log10(ratio), abs=0.01)
         assert y == pytest.approx(ratio / (1 + ratio), abs=0.002)
