@@ -12,6 +12,7 @@ from lnbook.figures.neighbours import shared_statistics
 from lnbook.figures.overview import where
 from lnbook.figures.parameters import gain_and_bias, shift_before_and_after
 from lnbook.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
+from lnbook.figures.sharp import constants_over_dimension, gain_polynomial, norm_over_bound
 from lnbook.figures.shifts import common_and_unequal_shift
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "bowl",
     "circle_to_ellipse",
     "common_and_unequal_shift",
+    "constants_over_dimension",
     "core_variance",
     "disc_into_ellipse",
     "distance_slider",
@@ -29,6 +31,8 @@ __all__ = [
     "finite_step",
     "gain_and_bias",
     "gain_bias_slider",
+    "gain_polynomial",
+    "norm_over_bound",
     "plane_into_disc",
     "positions",
     "projection_of_a_pair",
