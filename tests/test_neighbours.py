@@ -619,6 +619,121 @@ def _(norm):
     return not differ(norm.core((W + ones(3) * column(10, -4).T) * X, 1), norm.core(W * X, 1))
 
 
+def fills_a_ball(norm, target, small):
+    """Whether `target` is the image of a multiple of itself, and no image is as long as sqrt(d)."""
+    source = target * sp.sqrt(small / (1 - mean_square(target)))
+    return not differ(norm.core(source, small), target) and all(mean_square(norm.core(z, small)) < 1 for z in POINTS)
+
+
+@says("open-ball")
+def _(norm):
+    of_mean_zero = all(sp.simplify(mean(norm.core(z, 2))) == 0 for z in POINTS)
+    return fills_a_ball(norm, column(HALF, HALF, -1), 2) and of_mean_zero
+
+
+@instead("open-ball")
+def _():
+    return fills_a_ball(RMS, column(1, HALF, 1), 2) and fills_a_ball(RMS, column(R(9, 10), R(9, 10), R(9, 10)), 2)
+
+
+@says("invertible")
+def _(norm):
+    u = norm.core(z3, eps)
+    back = sp.simplify(mean_square(u) * eps / (1 - mean_square(u)))
+    return vanishes(back - variance(z3))
+
+
+@instead("invertible")
+def _():
+    n = rms(z3, eps)
+    back = sp.simplify(eps / (1 - mean_square(n)))
+    return vanishes(back - mean_square(z3) - eps)
+
+
+def spike(norm, d):
+    return sp.limit(norm.core([t] + [0] * (d - 1), 1)[0], t, sp.oo)
+
+
+@says("largest-coordinate")
+def _(norm):
+    return [spike(norm, d) for d in (1, 2, 5)] == [0, 1, 2]
+
+
+@instead("largest-coordinate")
+def _():
+    return [spike(RMS, d) for d in (1, 2, 5)] == [1, sp.sqrt(2), sp.sqrt(5)]
+
+
+def lies_inside(norm, gain, half_axes, directions):
+    """Whether outputs stay inside the ellipsoid with these half-axes, and large inputs come near its edge."""
+
+    def size(y):
+        return sum((y.dot(a) / a.norm() / half) ** 2 for a, half in zip(directions, half_axes, strict=True))
+
+    inside = all(size(times(gain, norm.core(z, 1))).evalf(30) < 1 for z in POINTS)
+    outputs = [times(gain, norm.core([10**6 * entry for entry in a], 1)) for a in np.eye(3, dtype=int).tolist()]
+    return inside and max(float(size(y)) for y in outputs) > 1 - 1e-9
+
+
+@says("ellipsoid")
+def _(norm):
+    # diag(2, 0, 0) P has one singular value, 2 sqrt(2/3): the ellipsoid is a segment of half-length 2 sqrt(2)
+    return lies_inside(norm, column(2, 0, 0), [2 * sp.sqrt(2)], [column(1, 0, 0)])
+
+
+@instead("ellipsoid")
+def _():
+    axes = [column(*row) for row in np.eye(3, dtype=int).tolist()]
+    return lies_inside(RMS, column(2, -1, 3), [sp.sqrt(3) * g for g in (2, 1, 3)], axes)
+
+
+def is_a_slope(norm, potential):
+    slope = sp.Matrix([potential.diff(entry) for entry in z3])
+    pairs = [(a, b) for a in POINTS for b in POINTS if a != b]
+    changes = [(norm.core(a, 4) - norm.core(b, 4), a - b) for a, b in pairs]
+    cocoercive = all((change.dot(step) - 2 * change.dot(change)).evalf(30) >= -R(1, 10**20) for change, step in changes)
+    return vanishes(norm.core(z3, eps) - slope) and cocoercive
+
+
+@says("gradient-map")
+def _(norm):
+    return is_a_slope(norm, 3 * sp.sqrt(variance(z3) + eps))
+
+
+@instead("gradient-map")
+def _():
+    return is_a_slope(RMS, 3 * sp.sqrt(mean_square(z3) + eps))
+
+
+def identity_of_two_points(norm, statistic):
+    a, b = column(0, 0, 6), Z123
+    u, w = norm.core(a, THIRD), norm.core(b, THIRD)
+    r, s = (sp.sqrt(statistic(z) + THIRD) for z in (a, b))
+    right = (r + s) / 2 * (u - w).dot(u - w) + 3 * THIRD * (r + s) * (r - s) ** 2 / (2 * r**2 * s**2)
+    return sp.simplify((u - w).dot(a - b) - right) == 0
+
+
+@says("two-points")
+def _(norm):
+    return identity_of_two_points(norm, variance)
+
+
+@instead("two-points")
+def _():
+    return identity_of_two_points(RMS, mean_square)
+
+
+@says("sharp-lipschitz")
+def _(norm):
+    # at d = 4 with a single gain the exact constant is sqrt(3/4) / sqrt(eps), the norm at constant inputs
+    return abs(norm.largest_singular_value(sp.zeros(4, 1), 1, [1, 0, 0, 0]) - sp.sqrt(R(3, 4))) < R(1, 10**20)
+
+
+@instead("sharp-lipschitz")
+def _():
+    return abs(RMS.largest_singular_value(sp.zeros(4, 1), 1, [1, 0, 0, 0]) - 1) < R(1, 10**20)
+
+
 def table():
     """Fact -> verdict, of the table on the page."""
     text = (ROOT / "book" / "neighbours.md").read_text("utf-8")
@@ -642,10 +757,10 @@ def test_the_verdict_of_the_table(name):
         assert CHANGED[name]()
 
 
-def test_the_table_has_every_fact_of_the_concepts():
+def test_the_table_has_every_fact_of_the_concepts_and_the_geometry():
     facts = tomllib.loads((ROOT / "book" / "facts.toml").read_text("utf-8"))
-    concepts = {name for name, entry in facts.items() if entry["page"] in CONCEPTS}
-    assert {"without a row": sorted(concepts - VERDICTS.keys()), "no fact": sorted(VERDICTS.keys() - concepts)} == {
+    concepts = {name for name, entry in facts.items() if entry["page"] in CONCEPTS | {"geometry"}}
+    assert {"without a row": sorted(concepts - VERDICTS.keys()), "no fact": sorted(VERDICTS.keys() - facts.keys())} == {
         "without a row": [],
         "no fact": [],
     }
