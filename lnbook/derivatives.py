@@ -140,42 +140,42 @@ def vjp(z, cotangent, gain=None, *, eps=1e-5, axis=-1):
     dgain, dbias = np.zeros(rows.d), np.zeros(rows.d)
     for part, z, h in rows.blocks(dz):
         g = cotangents[part].astype(rows.work, copy=False)  # (rows, d)
-        u = _product(z, g, eps, h, before=gain)  # (rows, d)
+        v, inverse_std = _product(z, g, eps, h, before=gain)  # (rows, d), (rows,)
         with np.errstate(all="ignore"):
-            dgain += _sum_of_rows(g * u)
-            dbias += _sum_of_rows(g.astype(u.dtype, copy=False))
+            dgain += _sum_of_rows(g * v, inverse_std)
+            dbias += _sum_of_rows(g.astype(v.dtype, copy=False), np.ones_like(inverse_std))
     with np.errstate(over="ignore"):
         parameters = [p.astype(rows.dtype).reshape(rows.normalized_shape) for p in (dgain, dbias)]
     return rows.restore(dz), *parameters
 
 
 def _product(z, h, eps, out, before=None, after=None):
-    """Write after * J (before * h) of each row to out, and return u: (n, d), (n, d) -> (n, d)
+    """Write after * J (before * h) of each row to out; return u as v and its factor inverse_std: (n, d), (n,)
 
     float32 goes the short way, save the rows whose squares leave its range, and those where h lies so much along v
-    that the rounding of mean(h * v) would show; where there are such rows, u comes in float64.
+    that the rounding of mean(h * v) would show; where there are such rows, u comes in float64, with the factor 1.
     """
     if z.dtype == np.float64:
         out[...], u = _careful_product(z, h, eps, before, after)
-        return u
+        return u, np.ones(len(u))
     with np.errstate(all="ignore"):
         v, q = center_rows(z)  # (n, d), (n,)
         np.multiply(h, 1 if before is None else before, out=out)
         total, size = q + eps, row_mean(out, out)  # (n,)
-        inverse_std = (1 / np.sqrt(total)).astype(np.float32)[:, None]  # (n, 1)
+        inverse_std = (1 / np.sqrt(total)).astype(np.float32)  # (n,)
         out -= row_mean(out).astype(np.float32)[:, None]
         along = row_mean(out, v)  # (n,)
         out -= v * (along / total).astype(np.float32)[:, None]
-        out *= inverse_std
+        out *= inverse_std[:, None]
         if after is not None:
             out *= after
-        u = np.multiply(v, inverse_std, out=v)
         careful = squares_out_of_range(np.stack([size, q, total]), z.dtype).any(axis=0)  # (n,)
         careful |= np.abs(along) * np.sqrt(z.shape[1]) > 4 * np.sqrt(size * q)
         if careful.any():
-            u = u.astype(np.float64)
-            out[careful], u[careful] = _careful_product(z[careful], h[careful], eps, before, after)
-        return u
+            v = v.astype(np.float64)
+            out[careful], v[careful] = _careful_product(z[careful], h[careful], eps, before, after)
+            inverse_std[careful] = 1
+        return v, inverse_std
 
 
 def _careful_product(z, h, eps, before, after):
@@ -200,8 +200,8 @@ def _careful_product(z, h, eps, before, after):
         return np.ldexp(h / root * after, top - scale[:, None] + third), v / root
 
 
-def _sum_of_rows(a):
-    """The sum over the rows, eight at a time in the dtype of a, then in float64: (n, d) -> (d,)"""
+def _sum_of_rows(a, factors):
+    """sum_n factors_n a_n, eight rows at a time in the dtype of a, then in float64: (n, d), (n,) -> (d,)"""
     whole = len(a) - len(a) % 8
-    eights = a[:whole].reshape(-1, 8, a.shape[1]).sum(axis=1)  # (n / 8, d)
-    return eights.sum(axis=0, dtype=np.float64) + a[whole:].sum(axis=0, dtype=np.float64)
+    eights = factors[:whole].reshape(-1, 1, 8) @ a[:whole].reshape(-1, 8, a.shape[1])  # (n / 8, 1, d)
+    return eights.sum(axis=(0, 1), dtype=np.float64) + factors[whole:].astype(np.float64) @ a[whole:]
