@@ -51,7 +51,7 @@ book.receive = (name, value) => { book.received[name] = value; };
     const start = Math.max(0, Math.min(...at.length ? at : [0]) - 60);
     const from = start ? text.indexOf(" ", start) + 1 : 0;
     const excerpt = text.slice(from, from + 180);
-    const pattern = new RegExp(`(${words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&")).join("|")})`, "giu");
+    const pattern = new RegExp(`(${words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|")})`, "gi");
     return [from ? "… " : "", ...excerpt.split(pattern).map((part, i) => i % 2 ? make("mark", {}, part) : part),
       from + 180 < text.length ? " …" : ""];
   };
@@ -88,6 +88,8 @@ book.receive = (name, value) => { book.received[name] = value; };
     if (!dialog.firstChild) {
       const close = make("button", { type: "button", onclick: () => dialog.close() }, "Close");
       dialog.append(searchForm(), close);
+      // A browser's first Escape only empties the field.
+      dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") dialog.close(); });
       dialog.addEventListener("click", (event) => {
         if (event.target === dialog || event.target.closest(".results a")) dialog.close();
       });

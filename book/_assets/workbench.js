@@ -286,7 +286,7 @@ const workbenchPage = (place) => {
 
   const table = (caption, heads, rows) => {
     const row = (cells, tag) => element("tr", {}, ...cells.map((cell, i) =>
-      i === 0 || tag === "th"
+      cell !== "" && (i === 0 || tag === "th")
         ? element("th", { scope: tag === "th" ? "col" : "row" }, cell)
         : element("td", {}, cell)));
     return element("div", { class: "wb-scroll", role: "group", "aria-label": caption },

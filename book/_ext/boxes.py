@@ -23,11 +23,13 @@ class Boxes(SphinxPostTransform):
 
     def run(self, **kwargs):
         for node in list(self.document.findall(lambda n: isinstance(n, STATEMENTS))):
-            title, content = node
             label = node["label"]
             link = f'<a class="fact-id" href="#{label}" title="Link to this statement">{label}</a>'
-            title += nodes.raw("", link, format="html")
-            content["ids"].clear()
+            node[0] += nodes.raw("", link, format="html")
+        for section in self.document.findall(nodes.section):
+            # The two extensions give all their boxes the same id.
+            if section["ids"] in (["proof-content"], ["exercise-content"], ["solution-content"]):
+                section["ids"] = []
         for node in list(self.document.findall(proof_node)):
             self.fold(node, "Proof", node[0].children, folded="dropdown" in node[0]["classes"], kind="proof-of")
         for node in list(self.document.findall(solution_node)):

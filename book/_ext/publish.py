@@ -21,8 +21,8 @@ def configure(app, config):
     if URL:
         config.html_baseurl = config.ogp_site_url = URL
         config.sitemap_url_scheme = "{link}"
-        # A page that is not found may be asked for at any depth, so its links are absolute.
-        config.notfound_urls_prefix = urlsplit(URL).path
+    # A page that is not found may be asked for at any depth, so its links are absolute.
+    config.notfound_urls_prefix = urlsplit(URL).path or "/"
 
 
 def describe(app, pagename, templatename, context, doctree):

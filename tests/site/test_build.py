@@ -1,0 +1,49 @@
+"""The build itself: a fault stops it and names its place, and two builds of one commit are the same byte for byte."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+
+from conftest import ROOT, build
+
+
+def copy_of_the_sources(target):
+    """The files of the repository, and what npm installed for them; not what other builds left."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in listed.stdout.decode().split("\0"):
+        if name and (ROOT / name).exists():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    shutil.copytree(ROOT / "_build" / "npm", target / "_build" / "npm", symlinks=True)
+    return target
+
+
+def digests(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_two_builds_are_the_same_byte_for_byte(built, tmp_path):
+    source = copy_of_the_sources(tmp_path / "elsewhere")
+    run = build(source, tmp_path / "out")
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    assert digests(tmp_path / "out" / "_build" / "html") == digests(built)
+
+
+def test_a_bad_formula_stops_the_build_and_names_its_line(built, tmp_path):
+    source = copy_of_the_sources(tmp_path / "source")
+    for page in (source / "book").glob("*.md"):
+        page.unlink()
+    (source / "_toc.yml").write_text("format: jb-book\nroot: book/index\n", encoding="utf8")
+    page = "# Faulty\n\nText with $x$\nand $\\frac{1}{$ and $\\nosuch$.\n\n$$\na + \\\\\n\\end{b}\n$$\n"
+    (source / "book" / "index.md").write_text(page, encoding="utf8")
+    run = build(source, tmp_path / "out")
+    found = re.findall(r"index\.md:(\d+): WARNING: KaTeX", run.stderr)
+    assert run.returncode != 0
+    assert sorted(found) == ["4", "4", "7"], run.stderr

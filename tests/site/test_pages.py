@@ -1,0 +1,179 @@
+"""Every page of the built book: complete, quiet, within its width and readable for everyone."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+WIDTHS = (360, 1280)
+
+# What a reader sees beside code and formulas.
+PROSE = """() => {
+  const copy = document.body.cloneNode(true);
+  copy.querySelectorAll("pre, code, script, style, .katex, svg, math").forEach((element) => element.remove());
+  return copy.textContent;
+}"""
+
+FORMULAS = """() => [...document.querySelectorAll(".math")].filter((formula) => {
+  for (let box = formula.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  const shape = formula.querySelector(".katex-html")?.getBoundingClientRect();
+  return !formula.querySelector("math") || !shape || shape.width < 2 || shape.height < 2;
+}).map((formula) => formula.textContent.slice(0, 80))"""
+
+# The picture of a formula repeats its MathML in hundreds of boxes, all of the colour around them (as checked here); in
+# axe's eyes one word stands for it, which takes a tenth of the time.
+ONE_WORD_A_FORMULA = """() => {
+  const shade = (element) => getComputedStyle(element).color;
+  for (const box of document.querySelectorAll(".katex-html")) {
+    const around = shade(box.closest(".math").parentElement);
+    const strange = [...box.querySelectorAll("*")].find((part) => shade(part) !== around);
+    if (strange) throw new Error(`a formula with a colour of its own: ${box.textContent}`);
+    box.textContent = "formula";
+  }
+  return new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 200));
+}"""
+
+# Pictures without a sentence that says what is seen.
+UNDESCRIBED = """() => [...document.querySelectorAll("main svg, main img")].filter((picture) => {
+  const words = picture.alt ?? picture.closest("[role=img]")?.ariaLabel ?? "";
+  return !picture.closest("[aria-hidden=true]") && (words.length < 20 || /\\.(svg|png)$/.test(words));
+}).map((picture) => picture.outerHTML.slice(0, 200))"""
+
+# The words in a picture whose contrast to the page is less than 4.5.
+FAINT_LABELS = """() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map((part) => part / 255)
+      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const page = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll("svg text")].filter((label) => {
+    const own = light(getComputedStyle(label).fill);
+    return Math.max(own / page, page / own) < 4.5;
+  }).map((label) => label.outerHTML);
+}"""
+
+
+class Reader(HTMLParser):
+    """Collects the ids, links and heading levels of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.headings = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        for name in ("href", "src"):
+            if attributes.get(name):
+                self.links.append(attributes[name])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+
+@pytest.fixture(scope="session")
+def read(built):
+    return {
+        path.relative_to(built).as_posix(): Reader(path.read_text(encoding="utf8")) for path in built.rglob("*.html")
+    }
+
+
+def test_the_book_is_all_there(pages):
+    assert {"book/index.html", "book/gain.html", "book/epsilon.html", "search.html", "404.html"} <= set(pages)
+
+
+def test_every_page_opens_without_a_fault_shows_its_formulas_and_describes_its_figures(pages, visit):
+    for page in pages:
+        tab = visit(page)
+        assert tab.title() and tab.locator("h1").count() == 1, page
+        assert tab.locator("html").get_attribute("lang") == "en"
+        assert not re.search(r"\\[a-zA-Z]{2,}|\$", tab.evaluate(PROSE)), f"{page} shows TeX"
+        assert tab.evaluate(FORMULAS) == [], f"{page} has empty formulas"
+        assert tab.evaluate(UNDESCRIBED) == [], page
+        assert tab.evaluate("[...document.fonts].filter((font) => font.status === 'error').length") == 0
+        tab.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_scrolls_sideways_and_axe_finds_nothing(pages, visit, width, theme):
+    options = {"resultTypes": ["violations", "incomplete"]}
+    if theme == "dark":  # only colours differ
+        options["runOnly"] = ["color-contrast"]
+    for page in pages:
+        tab = visit(page, width=width, color_scheme=theme)
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, f"{page} is wider than {width} px"
+        assert tab.evaluate(FAINT_LABELS) == [], f"{page}, {theme}"
+        tab.evaluate(ONE_WORD_A_FORMULA)
+        found = Axe().run(tab, options=options).response
+        faults = [
+            (fault["id"], node["html"], node["failureSummary"])
+            for fault in found["violations"] + [f for f in found["incomplete"] if f["id"] == "color-contrast"]
+            for node in fault["nodes"]
+            # Looked at above: axe does not know what lies behind the words in a picture.
+            if not node["html"].startswith("<text")
+            # A box that scrolls cuts its cells; those of the wide page are whole and have the same colours.
+            and not (width == 360 and "partially obscured" in node["failureSummary"])
+        ]
+        assert faults == [], f"{page}, {width} px, {theme}"
+        tab.context.close()
+
+
+def test_headings_are_in_order(read):
+    for page, reader in read.items():
+        assert reader.headings[0] == 1, page
+        steps = zip(reader.headings, reader.headings[1:], strict=False)
+        assert all(below <= above + 1 for above, below in steps), (page, reader.headings)
+
+
+def test_an_id_names_one_thing(read):
+    for page, reader in read.items():
+        assert len(reader.ids) == len(set(reader.ids)), (page, {i for i in reader.ids if reader.ids.count(i) > 1})
+
+
+def test_every_link_inside_the_site_leads_somewhere(read, built):
+    dead = []
+    for page, reader in read.items():
+        if page == "404.html":  # its links are absolute, see below
+            continue
+        for link in reader.links:
+            target, part = urldefrag(urljoin(f"site:///{page}", link.split("?")[0]))
+            if not target.startswith("site:"):
+                continue
+            file = unquote(target.removeprefix("site:///"))
+            if not (built / file).is_file() or (part and file in read and unquote(part) not in read[file].ids):
+                dead.append(f"{page} -> {link}")
+    assert dead == []
+
+
+def test_the_page_for_lost_readers_leads_home_from_any_depth(read):
+    links = [link for link in read["404.html"].links if not link.startswith(("http", "#", "data:"))]
+    assert links and all(link.startswith("/") for link in links)
+
+
+def test_no_page_links_to_a_script_or_style_elsewhere(built):
+    for path in [*built.rglob("*.html"), *built.rglob("*.css")]:
+        text = path.read_text(encoding="utf8")
+        assert not re.findall(
+            r"""(?:<script[^>]*src=|<link[^>]*stylesheet[^>]*href=|url\(|@import )["']?https?:""", text
+        ), path
+
+
+def test_print_unfolds_everything_and_cuts_no_formula(pages, visit):
+    a4_within_margins = 658
+    for page in pages:
+        tab = visit(page, width=a4_within_margins)
+        tab.emulate_media(media="print")
+        assert tab.locator("header.bar").is_hidden()
+        assert all(
+            tab.locator("details > :nth-child(2)").evaluate_all("(all) => all.map((e) => e.checkVisibility())")
+        ), page
+        cut = tab.evaluate("""() => [...document.querySelectorAll(".scroll, .table-scroll, pre")]
+            .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent.slice(0, 80))""")
+        assert cut == [], page
+        tab.context.close()
