@@ -14,6 +14,28 @@ def show(*values, digits=6):
         print(text(value, digits))
 
 
+def line(*parts, digits=6, width=72):
+    """Print numbers with their names on one line, or a name a line where that would be longer than `width`.
+
+    Parameters
+    ----------
+    parts : text and values
+        A text is a name; it opens a group, and the values after it belong to it.
+    digits : int
+        As for `show`.
+    width : int
+        Characters of the longest line that holds more than one group.
+    """
+    groups = []
+    for part in parts:
+        if groups and not isinstance(part, str):
+            groups[-1] += f" {text(part, digits)}"
+        else:
+            groups.append(text(part, digits))
+    whole = "   ".join(groups)
+    print(whole if len(whole) <= width else "\n".join(groups))
+
+
 def text(value, digits=6):
     """What `show` prints for one value."""
     if isinstance(value, str):
