@@ -337,6 +337,21 @@ def _():
     return vanishes(mean_square(rms(z3, eps)) - m / (m + eps))
 
 
+def shortened(z, q):
+    """(1 - delta) z / sqrt(eps), with the delta of q: fact linear-regime."""
+    return (1 + q / eps) ** R(-1, 2) * z / sp.sqrt(eps)
+
+
+@says("linear-regime")
+def _(norm):
+    return vanishes(norm.core(z3, eps) - shortened(centered(z3), variance(z3)))
+
+
+@instead("linear-regime")
+def _():
+    return vanishes(rms(z3, eps) - shortened(z3, mean_square(z3)))
+
+
 @says("eps-full-moments")
 def _(norm):
     z = column(1, 2, 4)
