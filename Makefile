@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers lab serve pdf links record record-peers lock clean
+.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -37,6 +37,14 @@ PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
 
 peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, JAX with flax, Keras and ONNX Runtime
 	.venv-peers/bin/python -m pytest -n auto tests/peers
+
+bench: .venv/ready ## errors, times and memory in one table; beside the peers where `make peers` made their environment
+	$(if $(wildcard .venv-peers/ready),.venv-peers,.venv)/bin/python tests/bench.py
+
+mutants: .venv/ready ## does the net hold fish: lnbook with one fault at a time; survivors are in tests/mutants.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
 	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md

@@ -158,7 +158,7 @@ def memory():
 
 
 def growth():
-    sizes = [10**5, 10**6, 10**7]
+    sizes = [10**4, 10**5, 10**6, 10**7]
     print("\nTime in ms of one row of d numbers in float32, and the exponent of its growth")
     print_row("", [*(f"d = {d:.0e}" for d in sizes), "exponent"])
     rng = np.random.default_rng(0)

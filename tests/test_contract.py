@@ -182,6 +182,21 @@ def test_long_rows_do_not_depend_on_their_neighbours_in_any_bit(dtype, d):
         np.testing.assert_array_equal(lnbook.vjp(z, z)[0][k], lnbook.vjp(z[k], z[k])[0])
 
 
+@pytest.mark.parametrize(("dtype", "units"), [(np.float16, 2), (np.float32, 2), (np.float64, 64)])
+def test_rows_beyond_one_block_are_computed_alike(dtype, units):
+    z = sample(dtype, (70_001, 4))  # more entries than lnbook takes at a time
+    for name, f in {**WITH_AXIS, "jvp": lambda z: lnbook.jvp(z, np.ones(z.shape))}.items():
+        whole, end = (np.asarray(all_results(f)(part)[0]) for part in (z, z[123:]))
+        np.testing.assert_array_equal(whole[123:], end, err_msg=name)
+    g = z - dtype(3)
+    _, dgain, dbias = lnbook.vjp(z, g)
+    terms = g.astype(np.float64) * lnbook.normalize(z.astype(np.float64))
+    for got, summands in ((dgain, terms), (dbias, g.astype(np.float64))):
+        exact = [math.fsum(column) for column in summands.T]
+        one_unit = np.finfo(dtype).eps * np.abs(summands).sum(axis=0).max()
+        assert np.abs(got - exact).max() <= units * one_unit
+
+
 @over(FUNCTIONS)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", FLOATS)
