@@ -65,6 +65,7 @@ record: .venv/ready ## record the notebooks' outputs again; read their diff befo
 record-peers: .venv-peers/ready ## record the reports and tables of the peers again; read their diff too
 	.venv-peers/bin/python tests/peers/reports.py
 	.venv-peers/bin/python tests/peers/floating.py
+	.venv-peers/bin/python tests/peers/conventions.py
 
 $(BIN)/uv:
 	$(MAKE) .venv/ready

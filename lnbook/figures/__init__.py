@@ -4,7 +4,7 @@ from lnbook.figures.backward import returned_gradient, summed_ones
 from lnbook.figures.bounds import amplification_over_distance
 from lnbook.figures.definition import positions, steps
 from lnbook.figures.epsilon import core_variance, epsilon_family
-from lnbook.figures.floating import error_over_offset, stored_after_shift
+from lnbook.figures.floating import defaults_over_spread, error_over_offset, stored_after_shift
 from lnbook.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
 from lnbook.figures.interactive import distance_slider, epsilon_slider, gain_bias_slider, shift_slider, variance_slider
 from lnbook.figures.jacobian import eigen_directions, finite_step
@@ -22,6 +22,7 @@ __all__ = [
     "common_and_unequal_shift",
     "constants_over_dimension",
     "core_variance",
+    "defaults_over_spread",
     "disc_into_ellipse",
     "distance_slider",
     "eigen_directions",
