@@ -170,7 +170,7 @@ def parameter(layer, position):
     found = [(name, np.asarray(value)) for name, value in parameters.items() if name in names]
     if not parameters:
         required = {"gain": "required input", "bias": "optional input"}
-        return required[position] if layer.build is onnx_node else "argument"
+        return required[position] if layer.build is onnx_node else "given"
     if not found:
         return "none"
     ((name, value),) = found
