@@ -263,6 +263,8 @@ def test_steps_in_both_norms(pair, eps):
     constant = max_norm_constant(len(z), eps=eps)
     for order in (1, np.inf):
         assert np.linalg.norm(change, order) <= constant * np.linalg.norm(h, order) + 1e-13
+        gain = np.where(np.arange(len(z)) % 2, 3.0, -1.0)  # with gains, max|gain| times the constant is a bound
+        assert np.linalg.norm(gain * change, order) <= 3 * constant * np.linalg.norm(h, order) + 1e-12
 
 
 @pytest.mark.fact("sharp-max-norm", way="exact")
@@ -296,7 +298,7 @@ def excess_over_constant_inputs(d, m):
         return mp.sign((m + R) ** 3 - 27 * (d - 1) ** 2 * (R - m))
 
 
-@pytest.mark.fact("sharp-max-norm-growth", way="exact")
+@pytest.mark.fact("sharp-max-norm-growth", way="numeric")
 def test_constant_inputs_are_worst_up_to_57():
     for d in range(2, 92):
         worst = max(excess_over_constant_inputs(d, m) for m in range(1, d))
