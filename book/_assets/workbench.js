@@ -473,10 +473,11 @@ const workbenchPage = (place) => {
     input.value = start;
     input.addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => { update(); writeAddress(); }, 150);
+      // Browsers allow about a hundred changes of the address in half a minute.
+      waiting = setTimeout(() => { update(); writeAddress(); }, 310);
     });
     inputs[name] = input;
-    errors[name] = element("p", { id: `wb-${name}-error`, class: "wb-error" });
+    errors[name] = element("p", { id: `wb-${name}-error`, class: "wb-error", "aria-live": "polite" });
     form.append(element("div", { class: `wb-field wb-field-${name}` }, element("label", { for: `wb-${name}` }, label), input,
       element("p", { id: `wb-${name}-help`, class: "wb-help" }, help), errors[name]));
   });

@@ -1,5 +1,6 @@
 """The workbench's script in a browser: its numbers are lnbook's, and what is typed is read, explained and kept."""
 
+import gzip
 import json
 import re
 from itertools import product
@@ -18,7 +19,7 @@ WITHOUT_A_VECTOR = {"B43", "B51", "B55", "B56", "B63", "B71"}
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def lone_page(tmp_path_factory):
     """A page that holds the workbench and nothing else."""
     page = tmp_path_factory.mktemp("workbench") / "page.html"
     page.write_text(
@@ -32,13 +33,13 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture
-def page(browser, address):
+def page(browser, lone_page):
     context = browser.new_context()
     tab = context.new_page()
     faults = []
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    tab.goto(address)
+    tab.goto(lone_page)
     yield tab
     context.close()
     assert faults == []
@@ -333,3 +334,25 @@ def test_output_of_no_convention_is_called_so(page):
     fill(page, z="1, 2, 4", eps="0.01", gain="", output="-1.0687, -0.2672, 1.4")
     assert page.get_by_text("None of the conventions makes this output.").count() == 1
     assert page.get_by_text("The nearest is: centred, divisor d, ε inside the root").count() == 1
+
+
+# ---- in the book
+
+
+def test_script_is_small_and_on_its_own_page_only(built):
+    assert len(gzip.compress((ASSETS / "workbench.js").read_bytes())) < 20_000
+    with_script = [page.name for page in built.rglob("*.html") if "workbench.js" in page.read_text("utf8")]
+    assert with_script == ["workbench.html"]
+
+
+def test_workbench_of_the_book_works_from_a_folder_on_a_small_screen(visit):
+    tab = visit("book/workbench.html", width=360, from_file=True)
+    fill(tab, z=" ".join(map(str, range(16))), gain="", shift="3", output="1 " * 16)
+    assert tab.locator(".wb-heat td").count() == 256
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_without_javascript_the_page_says_so_and_shows_an_example(visit):
+    tab = visit("book/workbench.html", java_script_enabled=False)
+    assert tab.get_by_text("needs JavaScript").is_visible()
+    assert tab.get_by_text("(1, 0, 1)").first.is_visible()
