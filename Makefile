@@ -41,7 +41,7 @@ peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, 
 bench: .venv/ready ## errors, times and memory in one table; beside the peers where `make peers` made their environment
 	$(if $(wildcard .venv-peers/ready),.venv-peers,.venv)/bin/python tests/bench.py
 
-mutants: .venv/ready ## does the net hold fish: lnbook with one fault at a time; survivors are in tests/mutants.md
+mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to catch; runs for hours
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
 	$(BIN)/mutmut run
 	$(BIN)/mutmut results
