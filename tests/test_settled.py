@@ -657,6 +657,10 @@ def test_eps_outside_the_root():
     assert sp.limit(sp.sqrt(q).diff(q), q, 0) == sp.oo
     assert sp.oo * 0 is sp.nan
     assert core_jacobian([2, 2, 2], eps) == projection(3) / sp.sqrt(eps)
+    t = sp.Symbol("t", positive=True)
+    v = sp.Matrix([t, -t, 0])  # on the way to the constant input: v / (root(q) + eps) is v / eps to first order
+    slope = sp.limit((v / (sp.sqrt(variance(v)) + eps))[0] / t, t, 0)
+    assert vanishes(slope - 1 / eps)
 
 
 @settles("settled-tiny", "False")
