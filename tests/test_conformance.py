@@ -69,6 +69,8 @@ def test_each_row_belongs_to_a_fact_of_the_ledger():
         ("vjp-kernel", [0] * 9),
         ("positions-example", [1.5, 1, 1, 1, *CASES["B41"]["expected"]["dgamma"]]),
         ("sum-stalls", [4096, 4096]),
+        ("open-ball", [0] * 6),
+        ("largest-coordinate/one", [0, 0]),
         ("eps-attained", [2, 2]),
         ("eps-example", [-1, 0, 1, *np.array([-1, 0, 1]) / np.sqrt(2)]),
         ("shift-example", [-1, 0, 1] * 2),
@@ -166,6 +168,12 @@ def test_each_mistake_of_the_gradient_is_named(vjp, words, dtype):
     report = conformance.check(of_lnbook, vjp=vjp, dtype=dtype)
     one_mistake(report, words)
     assert {row.kind for row in report.rows if not row.holds} <= {GRADIENT, FLOATING_POINT}
+
+
+def test_each_mistake_that_can_be_named_is_made_by_one_of_them():
+    made = [case[-1] for case in (*wrong.FORWARD, *wrong.GRADIENT)]
+    assert [name for name in conformance.known_mistakes() if not any(words.startswith(name) for words in made)] == []
+    assert len(conformance.known_mistakes()) > 30
 
 
 @pytest.mark.parametrize(("layer_norm", "names"), wrong.TWO_MISTAKES)

@@ -85,6 +85,22 @@ def bias_on_the_wrong_axis(z, gain, bias, eps):
     return right(z, gain, bias[:, None], eps)
 
 
+def gain_and_bias_dropped(z, gain, bias, eps):
+    return right(z, np.ones_like(gain), np.zeros_like(bias), eps)
+
+
+def bias_added_first(z, gain, bias, eps):
+    return gain * (right(z, np.ones_like(gain), np.zeros_like(bias), eps) + bias)
+
+
+def bias_subtracted(z, gain, bias, eps):
+    return right(z, gain, -bias, eps)
+
+
+def gain_and_bias_on_the_wrong_axis(z, gain, bias, eps):
+    return right(z, gain[:, None], bias[:, None], eps)
+
+
 def normalized_over_all_axes(z, gain, bias, eps):
     return gain * (z - z.mean()) / np.sqrt(z.var() + z.dtype.type(eps)) + bias
 
@@ -158,8 +174,8 @@ TWO_MISTAKES = [
 ]
 
 FORWARD = [  # the function, the dtype that shows its mistake, the words that must name it
-    (divisor_d_minus_1, "float32", "the variance is divided by d - 1"),
-    (divisor_d_minus_1, "float64", "the variance is divided by d - 1"),
+    (divisor_d_minus_1, "float32", "the variance is divided by d - 1, not d"),
+    (divisor_d_minus_1, "float64", "the variance is divided by d - 1, not d"),
     (eps_outside_the_root, "float32", "eps is outside the root"),
     (larger_of_variance_and_eps, "float32", "max(q, eps) in place of q + eps"),
     (eps_squared, "float32", "eps is squared"),
@@ -178,6 +194,10 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (gain_and_bias_swapped, "float32", "gain and bias are swapped"),
     (gain_on_the_wrong_axis, "float32", "the gain is on the wrong axis"),
     (bias_on_the_wrong_axis, "float32", "the bias is on the wrong axis"),
+    (gain_and_bias_dropped, "float32", "gain and bias are dropped"),
+    (bias_added_first, "float32", "the bias is added before the gain multiplies"),
+    (bias_subtracted, "float32", "the bias is subtracted"),
+    (gain_and_bias_on_the_wrong_axis, "float32", "gain and bias are on the wrong axis"),
     (normalized_over_all_axes, "float32", "normalized over the wrong axes (all of them)"),
     (normalized_over_all_but_the_first_axis, "float32", "normalized over the wrong axes (all but the first)"),
     (normalized_over_the_rows, "float32", "normalized over the wrong axes (the first)"),
@@ -237,6 +257,22 @@ def without_gain(z, gain, bias, eps, g):
     return dz, *right_vjp(z, gain, bias, eps, g)[1:]
 
 
+def not_divided(z, gain, bias, eps, g):
+    h, u, _ = parts(z, gain, eps, g)
+    return h - mean(h) - u * mean(h * u), over_positions(g * u), over_positions(g)
+
+
+def parameters_of_the_first_position(z, gain, bias, eps, g):
+    _, u, _ = parts(z, gain, eps, g)
+    dz, _, _ = right_vjp(z, gain, bias, eps, g)
+    return dz, (g * u).reshape(-1, g.shape[-1])[0], g.reshape(-1, g.shape[-1])[0]
+
+
+def parameters_swapped(z, gain, bias, eps, g):
+    dz, dgain, dbias = right_vjp(z, gain, bias, eps, g)
+    return dz, dbias, dgain
+
+
 def parameters_averaged(z, gain, bias, eps, g):
     dz, dgain, dbias = right_vjp(z, gain, bias, eps, g)
     positions = z.dtype.type(g.size // g.shape[-1])
@@ -266,6 +302,9 @@ GRADIENT = [
     (mean_of_g_subtracted_twice, "the gradient by the input subtracts a mean term twice (mean(gain * g))"),
     (other_mean_term_subtracted_twice, "the gradient by the input subtracts a mean term twice (u mean(gain * g * u))"),
     (without_gain, "the gradient by the input lacks the gain"),
+    (not_divided, "the gradient by the input is not divided by sqrt(q + eps)"),
+    (parameters_of_the_first_position, "the parameter gradients are those of one position (the first)"),
+    (parameters_swapped, "the gradients by gain and bias are swapped"),
     (parameters_averaged, "the parameter gradients are averaged over positions, not summed"),
     (sums_in_half_precision, "the sums over positions are kept in half precision"),
     (gradient_with_divisor_d_minus_1, "the gradient is that of another layer: the variance is divided by d - 1"),

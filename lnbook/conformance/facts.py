@@ -222,6 +222,19 @@ def _(layer):
     return layer.y([[1, 2, 4]], eps=Fraction(1, 3))
 
 
+@states("open-ball", CONVENTION, "the core is shorter than sqrt(d)")
+def _(layer):
+    spike = array([[9, 0, 0], [0, -9, 0], [8, -8, 0]])
+    lengths = [exact.length(layer.y(t * spike, eps=EPS)) for t in (1, 8)]
+    return excess(together(*lengths), exact.root(Fraction(3)))
+
+
+@states("largest-coordinate", CONVENTION, "a spike among 10 stays below 3; at d = 2 a sign is left, at d = 1 nothing")
+def _(layer):
+    spike = layer.y([[9] + [0] * 9], eps=1e-5)
+    return together(spike, layer.y([[3, -5]], eps=1e-5), layer.y([[7]], eps=1e-5))
+
+
 W, B = array([[1, 2], [0, 1], [3, -1]]), array([1, 0, -1])  # (d, inputs), (d,)
 X = array([[2, 1], [-1, 3]])  # (n, inputs)
 
@@ -434,3 +447,9 @@ def _(layer):
 @states("sum-stalls", FLOATING_POINT, "the gradient by the bias over 4096 positions of 1 is 4096", uses_vjp=True)
 def _(layer):
     return layer.dbias([[-1, 1]] * 4096, [[1, 1]] * 4096, eps=1)
+
+
+@states("largest-coordinate/one", FLOATING_POINT, "at d = 1 the gradients by input and gain are 0", uses_vjp=True)
+def _(layer):
+    z, g = [[33333]], [[1]]
+    return together(layer.dz(z, g, [2], [3], eps=1e-5), layer.dgain(z, g, [2], [3], eps=1e-5))

@@ -65,16 +65,18 @@ class ExactLayer(Layer):
     def y(self, z, gain=None, bias=None, *, eps):
         z, gain, bias, _ = (a if a is None else exact.fractions(a) for a in self.arguments(z, gain, bias))
         u, inverse_std = exact.core(z, Fraction(float(eps)))
+        spread = 1 - Fraction(1, z.shape[-1])  # centring moves a coordinate by no more than 2 * spread half units
         self.scale = max(self.scale, (abs(gain * u) + abs(bias)).max())
-        self.cost = max(self.cost, (abs(gain) * (2 + abs(u)) * inverse_std * self._half_unit(z)).max())
+        self.cost = max(self.cost, (abs(gain) * (2 * spread + abs(u)) * inverse_std * self._half_unit(z)).max())
         return gain * u + bias
 
     def dz(self, z, g, gain=None, bias=None, *, eps):
         z, gain, _, g = (exact.fractions(a) for a in self.arguments(z, gain, bias, g))
         u, inverse_std = exact.core(z, Fraction(float(eps)))
+        spread = 1 - Fraction(1, z.shape[-1])
         size = abs(gain * g).max() * inverse_std
         self.scale = max(self.scale, size.max())
-        self.cost = max(self.cost, (size * inverse_std * (5 + 5 * abs(u)) * self._half_unit(z)).max())
+        self.cost = max(self.cost, (size * inverse_std * 5 * (spread + abs(u)) * self._half_unit(z)).max())
         return exact.vjp(z, gain, Fraction(float(eps)), g)[0]
 
     def dgain(self, z, g, gain=None, bias=None, *, eps):

@@ -237,6 +237,17 @@ GRADIENT_MISTAKES = (
 )
 
 
+CANCELLING_VARIANCE = "the variance is computed as E[z^2] - E[z]^2"
+HALF_STATISTICS = "the statistics are computed in half precision"
+HALF_SUMS = "the sums over positions are kept in half precision"
+
+
+def known_mistakes():
+    """The names of the mistakes that a report can name."""
+    in_the_formulas = [mistake.name for mistake in (*FORWARD_MISTAKES, *GRADIENT_MISTAKES)]
+    return tuple(dict.fromkeys([*in_the_formulas, CANCELLING_VARIANCE, HALF_STATISTICS, HALF_SUMS]))
+
+
 def diagnose(rows, layer):
     """The names of the mistakes that explain the wrong numbers in the log of the layer; none if nothing does."""
     with np.errstate(all="ignore"):
@@ -248,7 +259,7 @@ def diagnose(rows, layer):
             calls = [call for call in layer.log if call.kind == CONVENTION]
             named, recipe = _explain(FORWARD_MISTAKES, calls, _forward_model, _tolerance(layer))
             if not named and _half_statistics(calls):
-                named = ["the statistics are computed in half precision"]
+                named = [HALF_STATISTICS]
         else:
             named += _digits(failed, layer)
         if GRADIENT in kinds:
@@ -375,9 +386,9 @@ def _digits(failed, layer):
     shifted = [call for call in layer.log if call.check in failed and call.check.startswith("shift-")]
     shifted = [call for call in shifted if _squares_fit(call)]
     if shifted and all(_variance_cancels(call, layer.digits) for call in shifted):
-        return ["the variance is computed as E[z^2] - E[z]^2"]
+        return [CANCELLING_VARIANCE]
     if layer.dtype == np.float16 and "eps-scaling/large" in failed:
-        return ["the statistics are computed in half precision"]
+        return [HALF_STATISTICS]
     return []
 
 
@@ -385,7 +396,7 @@ def _stalled_sums(layer):
     """A running sum of ones stops where the next integer is no float: at 256 in bfloat16, at 2048 in float16."""
     sums = np.ravel([call.returned[2] for call in layer.log if call.check == "sum-stalls"])
     stalled = sums.size and np.isin(sums, (256, 2048)).all()
-    return ["the sums over positions are kept in half precision"] if stalled else []
+    return [HALF_SUMS] if stalled else []
 
 
 def _squares_fit(call):

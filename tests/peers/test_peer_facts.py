@@ -78,6 +78,17 @@ def test_lnbook_agrees_with_pytorch_in_float64(n, d, log_eps, seed):
         np.testing.assert_allclose(moved, adaptor.jvp(z, gain, bias, eps, (tangent, dgain, dbias)), **close)
 
 
+def test_bfloat16_is_asked_where_ml_dtypes_gives_numpy_the_dtype():
+    import ml_dtypes
+
+    adaptor = import_module("adaptors.flax_linen")
+    report = conformance.check(adaptor.layer_norm, vjp=adaptor.vjp, dtype=ml_dtypes.bfloat16)
+    assert report.dtype == "bfloat16"
+    assert [row.name for row in report.rows if not row.holds] == ["eps-scaling/large"]
+    rough = conformance.check(lambda *z: adaptor.layer_norm(*z) * z[0].dtype.type(1.25), dtype="bfloat16")
+    assert not rough.ok
+
+
 def test_the_adaptor_for_kernels_fits_a_launcher():
     """The launcher stands in for a kernel: it fills rows on a device, here the CPU."""
     import torch
