@@ -34,6 +34,10 @@ class Boxes(SphinxPostTransform):
             self.fold(node, "Proof", node[0].children, folded="dropdown" in node[0]["classes"], kind="proof-of")
         for node in list(self.document.findall(solution_node)):
             self.fold(node, "Solution", node.children[1:], folded="dropdown" in node["classes"], kind="solution")
+        for node in list(self.document.findall(nodes.admonition)):
+            if "dropdown" in node["classes"]:
+                title, *children = node.children
+                self.fold(node, title.astext(), children, folded=True, kind="more")
         for node in list(self.document.findall(nodes.table)):
             box = nodes.container(classes=["table-scroll"])
             node.replace_self(box)

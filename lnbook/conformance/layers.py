@@ -1,5 +1,6 @@
 """The two layers that each fact is stated for: the exact one, and the one under test."""
 
+import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -137,7 +138,7 @@ class LayerUnderTest(Layer):
     def _call(function, *arguments):
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 return function(*copies)
         except Exception as error:
             raise NoNumbersError(f"raised {type(error).__name__}: {' '.join(str(error).split())}") from error

@@ -113,7 +113,7 @@ class Report:
         return all(row.holds for row in self.rows)
 
     def __str__(self):
-        lines = [f"{self.title}, {self.dtype}: {self._count()}"]
+        lines = [f"{self.title}, {self.dtype}", self._count()]
         for kind in KINDS:
             rows = [row for row in self.rows if row.kind == kind]
             if rows:

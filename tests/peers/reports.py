@@ -34,7 +34,7 @@ def findings(text):
 
     Near the tolerance of 16 units the last digits decide between "holds" and "weak": below 64 both are one verdict.
     """
-    title = text.partition(":")[0]
+    title = text.partition("\n")[0]
     verdicts = {
         name: "holds" if verdict == "weak" and float(error) < 64 else verdict
         for verdict, name, error in ROW.findall(text)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lnbook
+from lnbook import conformance
 
 # Case B38: z = (t, 0), gain (1, 2), eps = 1/4 has the output sum -t / sqrt(1 + t^2); at t = 0.7 its second derivative
 SECOND = 3 * 0.7 / (1 + 0.7**2) ** 2.5
@@ -52,3 +53,15 @@ def test_flax_loses_every_digit_at_a_moderate_offset():
     one, zero = np.ones(4, np.float32), np.zeros(4, np.float32)
     assert np.abs(layer_norm(z, one, zero, 1e-5)).max() > 100  # wrong
     assert np.abs(lnbook.layer_norm(z, eps=1e-5)[0] - np.array([-3, -1, 1, 3]) / np.sqrt(5)).max() < 1e-5
+
+
+def test_flax_keeps_the_digits_without_its_fast_variance():
+    from flax import linen
+
+    def layer_norm(z, gain, bias, eps):
+        layer = linen.LayerNorm(epsilon=eps, use_fast_variance=False)
+        return np.asarray(layer.apply({"params": {"scale": gain, "bias": bias}}, z))
+
+    report = conformance.check(layer_norm)
+    assert [row.name for row in report.rows if not row.holds] == ["eps-scaling/large"]
+    assert report.mistakes == ()

@@ -1,4 +1,4 @@
-"""flax: flax.linen.LayerNorm and its derivatives by JAX, in the form lnbook.conformance asks for."""
+"""flax: flax.linen.LayerNorm, with JAX's derivatives."""
 
 import jax
 import numpy as np
@@ -6,7 +6,8 @@ from flax import linen
 
 
 def apply(z, gain, bias, eps):
-    return linen.LayerNorm(epsilon=eps).apply({"params": {"scale": gain, "bias": bias}}, z)
+    parameters = {"params": {"scale": gain, "bias": bias}}
+    return linen.LayerNorm(epsilon=eps).apply(parameters, z)
 
 
 def layer_norm(z, gain, bias, eps):
@@ -14,10 +15,11 @@ def layer_norm(z, gain, bias, eps):
 
 
 def vjp(z, gain, bias, eps, g):
-    _, pull_back = jax.vjp(lambda *inputs: apply(*inputs, eps), z, gain, bias)
-    return tuple(map(np.asarray, pull_back(g)))
+    _, back = jax.vjp(lambda *a: apply(*a, eps), z, gain, bias)
+    return tuple(map(np.asarray, back(g)))
 
 
 def jvp(z, gain, bias, eps, tangents):
-    _, moved = jax.jvp(lambda *inputs: apply(*inputs, eps), (z, gain, bias), tangents)
+    inputs = (z, gain, bias)
+    _, moved = jax.jvp(lambda *a: apply(*a, eps), inputs, tangents)
     return np.asarray(moved)

@@ -1,7 +1,4 @@
-"""ONNX Runtime: a model of one LayerNormalization node, in the form lnbook.conformance asks for.
-
-It has no gradients: the package onnxruntime holds no training.
-"""
+"""ONNX Runtime: a model of one LayerNormalization node. No gradients."""
 
 from functools import lru_cache
 
@@ -10,16 +7,24 @@ from onnx import helper
 
 
 def layer_norm(z, gain, bias, eps):
-    run = session(z.ndim, z.dtype, eps).run
-    return run(None, {"z": z, "gain": gain, "bias": bias})[0]
+    session = one_node(z.ndim, z.dtype, eps)
+    return session.run(None, {"z": z, "gain": gain, "bias": bias})[0]
 
 
 @lru_cache
-def session(rank, dtype, eps):
-    element = helper.np_dtype_to_tensor_dtype(dtype)
-    array = [helper.make_tensor_value_info(name, element, [None] * rank) for name in ("z", "y")]
-    row = [helper.make_tensor_value_info(name, element, [None]) for name in ("gain", "bias")]
-    node = helper.make_node("LayerNormalization", ["z", "gain", "bias"], ["y"], axis=-1, epsilon=eps)
-    graph = helper.make_graph([node], "layer_norm", [array[0], *row], [array[1]])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
-    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+def one_node(rank, dtype, eps):
+    def tensor(name, rank):
+        element = helper.np_dtype_to_tensor_dtype(dtype)
+        return helper.make_tensor_value_info(name, element, [None] * rank)
+
+    names = ["z", "gain", "bias"]
+    node = helper.make_node(
+        "LayerNormalization", names, ["y"], axis=-1, epsilon=eps
+    )
+    inputs = [tensor("z", rank), tensor("gain", 1), tensor("bias", 1)]
+    graph = helper.make_graph([node], "one", inputs, [tensor("y", rank)])
+    opset = [helper.make_opsetid("", 17)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=10)
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
