@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean
+.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ serve: book ## the built book on localhost
 
 pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
 	$(BIN)/python book/_ext/pdf.py
+
+weigh: .venv/ready ## the pages' bytes and time beside those of the default theme; takes minutes
+	$(BIN)/python tests/weigh.py
 
 links: .venv/ready ## check the links that lead outside; needs the internet
 	$(BIN)/jupyter-book build . --builder linkcheck

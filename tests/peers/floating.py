@@ -84,7 +84,7 @@ def release(package):
 
 
 def table():
-    lines = [("", *HEADS), ("---",) * (len(HEADS) + 1)]
+    lines = [("peer", *HEADS), ("---",) * (len(HEADS) + 1)]
     for name, layer_norm in peers().items():
         lines.append((name, *(cell(layer_norm, z, eps) for z, eps in inputs())))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

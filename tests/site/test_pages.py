@@ -1,8 +1,9 @@
 """Every page of the built book: complete, quiet, within its width and readable for everyone."""
 
+import gzip
 import re
 from html.parser import HTMLParser
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -87,15 +88,37 @@ def test_the_book_is_all_there(pages):
 
 
 def test_every_page_opens_without_a_fault_shows_its_formulas_and_describes_its_figures(pages, visit):
+    faults = []
     for page in pages:
         tab = visit(page)
         assert tab.title() and tab.locator("h1").count() == 1, page
         assert tab.locator("html").get_attribute("lang") == "en"
-        assert not re.search(r"\\[a-zA-Z]{2,}|\$", tab.evaluate(PROSE)), f"{page} shows TeX"
-        assert tab.evaluate(FORMULAS) == [], f"{page} has empty formulas"
-        assert tab.evaluate(UNDESCRIBED) == [], page
+        faults += [
+            f"{page} shows TeX: {found[0]}" for found in re.finditer(r".*(\\[a-zA-Z]{2,}|\$).*", tab.evaluate(PROSE))
+        ]
+        faults += [f"{page} has an empty formula: {formula}" for formula in tab.evaluate(FORMULAS)]
+        faults += [f"{page} does not describe {picture}" for picture in tab.evaluate(UNDESCRIBED)]
         assert tab.evaluate("[...document.fonts].filter((font) => font.status === 'error').length") == 0
         tab.context.close()
+    assert faults == [], "\n".join(faults)
+
+
+def test_every_page_is_light(pages, visit, built):
+    """At most 400 KB a page and 90 KB of script, as a server that compresses texts sends them."""
+    for page in pages:
+        tab = visit(page)
+        tab.wait_for_load_state("networkidle")
+        names = tab.evaluate(
+            "[location, ...performance.getEntriesByType('resource').map((entry) => entry.name)].map(String)"
+        )
+        sizes = {name: weight(built / urlsplit(name).path.lstrip("/")) for name in names}
+        assert sum(sizes.values()) <= 400_000, (page, sizes)
+        assert sum(size for name, size in sizes.items() if urlsplit(name).path.endswith(".js")) <= 90_000, (page, sizes)
+        tab.context.close()
+
+
+def weight(file):
+    return len(file.read_bytes() if file.suffix == ".woff2" else gzip.compress(file.read_bytes()))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -104,24 +127,27 @@ def test_no_page_scrolls_sideways_and_axe_finds_nothing(pages, visit, width, the
     options = {"resultTypes": ["violations", "incomplete"]}
     if theme == "dark":  # only colours differ
         options["runOnly"] = ["color-contrast"]
+    faults = []
     for page in pages:
         tab = visit(page, width=width, color_scheme=theme)
         tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, f"{page} is wider than {width} px"
-        assert tab.evaluate(FAINT_LABELS) == [], f"{page}, {theme}"
+        if tab.evaluate("document.documentElement.scrollWidth") > width:
+            faults.append(f"{page} is wider than {width} px")
+        faults += [f"{page}: faint words in a picture: {label}" for label in tab.evaluate(FAINT_LABELS)]
         tab.evaluate(ONE_WORD_A_FORMULA)
         found = Axe().run(tab, options=options).response
-        faults = [
-            (fault["id"], node["html"], node["failureSummary"])
-            for fault in found["violations"] + [f for f in found["incomplete"] if f["id"] == "color-contrast"]
+        unsure = [fault for fault in found["incomplete"] if fault["id"] == "color-contrast"]
+        faults += [
+            f"{page}: {fault['id']}: {node['html'][:200]}: {node['failureSummary']}"
+            for fault in found["violations"] + unsure
             for node in fault["nodes"]
             # Looked at above: axe does not know what lies behind the words in a picture.
             if not node["html"].startswith("<text")
             # A box that scrolls cuts its cells; those of the wide page are whole and have the same colours.
             and not (width == 360 and "partially obscured" in node["failureSummary"])
         ]
-        assert faults == [], f"{page}, {width} px, {theme}"
         tab.context.close()
+    assert faults == [], "\n".join(faults)
 
 
 def test_headings_are_in_order(read):
@@ -164,8 +190,9 @@ def test_no_page_links_to_a_script_or_style_elsewhere(built):
         ), path
 
 
-def test_print_unfolds_everything_and_cuts_no_formula(pages, visit):
+def test_print_unfolds_everything_and_cuts_nothing(pages, visit):
     a4_within_margins = 658
+    cut = []
     for page in pages:
         tab = visit(page, width=a4_within_margins)
         tab.emulate_media(media="print")
@@ -173,7 +200,8 @@ def test_print_unfolds_everything_and_cuts_no_formula(pages, visit):
         assert all(
             tab.locator("details > :nth-child(2)").evaluate_all("(all) => all.map((e) => e.checkVisibility())")
         ), page
-        cut = tab.evaluate("""() => [...document.querySelectorAll(".scroll, .table-scroll, pre")]
-            .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent.slice(0, 80))""")
-        assert cut == [], page
+        cut += tab.evaluate("""() => [...document.querySelectorAll(".scroll, .table-scroll, pre")]
+            .filter((box) => box.scrollWidth > box.clientWidth + 1)
+            .map((box) => `${location}: ${box.textContent.slice(0, 80)}`)""")
         tab.context.close()
+    assert cut == []
