@@ -56,6 +56,16 @@ def test_normalize_and_layer_norm_are_right_to_two_units(d, dtype):
         assert error_in_units(got, stretched + digits(bias), scale, dtype) <= 2, name
 
 
+@each_dtype
+@pytest.mark.parametrize("d", [128, 768, 4096, 100_000])
+def test_equal_sizes_do_not_wear_the_sum_of_squares_down(d, dtype):
+    for size in (1 + np.random.default_rng(d).random(20)).astype(dtype):
+        u = lnbook.normalize(np.resize([size, -size], d), eps=1e-5)
+        exact = mp.mpf(float(size)) / mp.sqrt(mp.mpf(float(size)) ** 2 + mp.mpf(1e-5))
+        assert u.tolist() == [u[0], -u[0]] * (d // 2)
+        assert error_in_units(u[:1], [exact], exact, dtype) <= 2
+
+
 def directions(d, u, rng):
     """Directions of size 1, as numbers of any dtype."""
     yield rng.normal(size=d)

@@ -169,11 +169,19 @@ def test_number_of_additions(d):
         def __add__(self, other):
             return Depth(max(int(self), int(other)) + 1)
 
-    x = np.array([Depth(0)] * d, dtype=object)
-    while len(x) > 1:
-        half = len(x) // 2
-        x = np.concatenate([x[:half] + x[half : 2 * half], x[2 * half :]])
-    assert x[0] == (additions(d) if d > 1 else 0)
+        def __truediv__(self, d):
+            return Fraction(int(self), d)
+
+    depth = algorithms.mean(np.array([Depth(0)] * d, dtype=object))[0] * d
+    assert depth == additions(d)
+
+
+@pytest.mark.fact("mean-error", way="exact")
+def test_two_orders_of_addition():
+    """300 ones in bfloat16: one after the other the sum stalls at 256, in pairs it is exact."""
+    ones = np.ones(300, BFLOAT16)
+    assert numbers(algorithms.mean(ones)) == [1]
+    assert numbers(algorithms.mean_in_turn(ones)) == numbers(np.array([256], BFLOAT16) / np.array([300], BFLOAT16))
 
 
 @pytest.mark.fact("wrong-mean", way="exact")
@@ -327,6 +335,8 @@ def test_affine_form_loses_what_subtracting_keeps():
     z, m, r = np.array([16, 18], BFLOAT16), np.array([17], BFLOAT16), np.array([1.3125], BFLOAT16)
     assert numbers((z - m) * r) == [Fraction(-21, 16), Fraction(21, 16)]
     assert numbers(z * r - m * r) != numbers((z - m) * r)
+    u, direct = (CORES[name](z, 0.25) for name in ("z·r − m·r", "two pass"))
+    assert numbers(direct)[0] == -numbers(direct)[1] and numbers(u)[0] != -numbers(u)[1]
 
 
 @pytest.mark.fact("recentre-twice", way="property")
