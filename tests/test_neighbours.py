@@ -794,6 +794,11 @@ def test_what_the_table_says_of_single_values():
     assert R(3, 8) * PAIR == J * PAIR
     assert J * ones(2) == HALF * ones(2)
     assert (sp.diag(0, 2) * J)[1, :] == sp.Matrix([[R(1, 8), R(7, 8)]])
+    at_zero = RMS.jacobian(column(0, 0, 0), THIRD)
+    assert max(sum(abs(entry) for entry in at_zero[i, :]) for i in range(3)) == sp.sqrt(3)
+    scale, offset = sp.symbols("scale offset", real=True)
+    alike = RMS.layer(z3, scale * ones(3), offset * ones(3), eps)
+    assert vanishes(mean(alike) - offset - scale * mean(z3) / sp.sqrt(mean_square(z3) + eps))
     c = sp.Symbol("c", real=True)
     assert vanishes(mean_square(z3 + c * ones(3)) - mean_square(z3) - 2 * c * mean(z3) - c**2)
     off_diagonal = rms(z3, eps)[1].diff(z3[0])
