@@ -140,7 +140,7 @@ class Report:
 
 
 def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
-    """Ask a layer norm for every fact of the book that says something about an implementation.
+    """Ask a layer norm for the facts of the book that outputs and gradients can show.
 
     Parameters
     ----------
