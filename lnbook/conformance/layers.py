@@ -77,7 +77,7 @@ class ExactLayer(Layer):
         spread = 1 - Fraction(1, z.shape[-1])
         size = abs(gain * g).max() * inverse_std
         self.scale = max(self.scale, size.max())
-        self.cost = max(self.cost, (size * inverse_std * 5 * (spread + abs(u)) * self._half_unit(z)).max())
+        self.cost = max(self.cost, (size * inverse_std * 2 * (spread + abs(u)) * self._half_unit(z)).max())
         return exact.vjp(z, gain, Fraction(float(eps)), g)[0]
 
     def dgain(self, z, g, gain=None, bias=None, *, eps):
