@@ -14,15 +14,16 @@ from browser import ADVICE, get, launch  # noqa: E402 - the finder of browsers i
 FOOTER = '<div style="width:100%; font-size:8px; text-align:center"><span class="pageNumber"></span></div>'
 
 
-def main():
+def main(folder):
+    """Writes folder/_build/pdf/layer-normalization-book.pdf."""
     if not get():
         sys.exit(ADVICE)
-    build = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "--builder", "singlehtml"]
-    subprocess.run([*build, "-W", "-n", "--keep-going"], cwd=ROOT, check=True)
+    build = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", folder]
+    subprocess.run([*build, "--builder", "singlehtml", "-W", "-n", "--keep-going"], check=True)
     # Sphinx writes the one page into the folder of the first, but its links as if it lay at the top.
-    built = ROOT / "_build" / "singlehtml"
+    built = folder / "_build" / "singlehtml"
     shutil.copyfile(built / "book" / "index.html", built / "one-page.html")
-    target = ROOT / "_build" / "pdf" / "layer-normalization-book.pdf"
+    target = folder / "_build" / "pdf" / "layer-normalization-book.pdf"
     target.parent.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = launch(playwright)
@@ -43,4 +44,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)

@@ -9,7 +9,7 @@ from conftest import ROOT, build
 
 
 def copy_of_the_sources(target):
-    """The files of the repository, and what npm installed for them; not what other builds left."""
+    """The files of the repository, what npm installed for them and the PDF, if made; not what other builds left."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -20,7 +20,9 @@ def copy_of_the_sources(target):
         if name and (ROOT / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
-    shutil.copytree(ROOT / "_build" / "npm", target / "_build" / "npm", symlinks=True)
+    for made in ("npm", "pdf"):
+        if (ROOT / "_build" / made).exists():
+            shutil.copytree(ROOT / "_build" / made, target / "_build" / made, symlinks=True)
     return target
 
 

@@ -1,0 +1,70 @@
+"""What a reader takes along opens: each page's notebook and source, the book as a zip and as a PDF."""
+
+import subprocess
+import sys
+import zipfile
+
+import jupytext
+import nbformat
+import pytest
+from browser import found
+from conftest import ROOT
+from pypdf import PdfReader
+from record import pages as notebook_pages
+
+
+@pytest.mark.parametrize("page", notebook_pages(), ids=lambda page: page.stem)
+def test_a_page_offers_its_notebook_with_outputs_and_its_source(visit, page):
+    tab = visit(f"book/{page.stem}.html")
+    with tab.expect_download() as download:
+        tab.evaluate(
+            "text => { const link = [...document.links].find((a) => a.textContent.trim() === text);"
+            " link.download = ''; link.click(); }",
+            "Notebook with outputs",
+        )
+    notebook = nbformat.read(download.value.path(), as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert any(cell.outputs for cell in code)
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in jupytext.read(page).cells]
+    source = tab.get_by_role("link", name="Source of this page").get_attribute("href")
+    answer = tab.request.get(str(tab.url).rsplit("/", 1)[0] + "/" + source)
+    assert answer.body() == page.read_bytes()
+
+
+def test_the_zip_holds_the_book_and_opens_from_a_folder(built, browser, tmp_path):
+    with zipfile.ZipFile(built / "downloads" / "layer-normalization-book.zip") as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path)
+    book = tmp_path / "layer-normalization-book"
+    in_site = {path.relative_to(built) for path in built.rglob("*") if path.is_file()}
+    in_zip = {path.relative_to(book) for path in book.rglob("*") if path.is_file()}
+    assert in_zip == {path for path in in_site if path.parts[0] != "downloads"}
+    tab = browser.new_page()
+    tab.goto((book / "index.html").as_uri())
+    tab.wait_for_url("**/book/index.html")
+    assert tab.locator("h1").inner_text().startswith("Layer normalization, settled")
+    tab.close()
+
+
+def test_the_pdf_is_whole(tmp_path):
+    if not found():
+        pytest.skip("make pdf needs a browser: see tests/browser.py")
+    subprocess.run([sys.executable, ROOT / "book" / "_ext" / "pdf.py", tmp_path], check=True, capture_output=True)
+    pdf = PdfReader(tmp_path / "_build" / "pdf" / "layer-normalization-book.pdf")
+    outline = {entry.title for entry in flat(pdf.outline)}
+    titles = {page.read_text(encoding="utf8").split("\n# ", 1)[1].split("\n", 1)[0] for page in notebook_pages()}
+    assert titles <= outline
+    assert len(pdf.pages) > 3 * len(titles)
+    for number in (1, len(pdf.pages) // 2, len(pdf.pages)):
+        assert str(number) in pdf.pages[number - 1].extract_text().split()
+    # An equation that is cut leaves the page at its right.
+    text = "\n".join(page.extract_text() for page in pdf.pages)
+    assert "\ufffd" not in text
+
+
+def flat(outline):
+    for entry in outline:
+        if isinstance(entry, list):
+            yield from flat(entry)
+        else:
+            yield entry
