@@ -44,7 +44,7 @@ book.receive = (name, value) => { book.received[name] = value; };
       if (!found) return 0;
       sum += found;
     }
-    return sum + (entry.kind !== "Section") + 20 * (id === words.join("-") || title === words.join(" "));
+    return sum + 8 * (entry.kind !== "Section") + 20 * (id === words.join("-") || title === words.join(" "));
   };
   const marked = (text, words) => {
     const at = words.map((word) => text.toLowerCase().indexOf(word)).filter((i) => i >= 0);

@@ -17,7 +17,7 @@ PROSE = """() => {
   return copy.textContent;
 }"""
 
-FORMULAS = """() => [...document.querySelectorAll(".math")].filter((formula) => {
+FORMULAS = """() => [...document.querySelectorAll("main .math")].filter((formula) => {
   for (let box = formula.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   const shape = formula.querySelector(".katex-html")?.getBoundingClientRect();
   return !formula.querySelector("math") || !shape || shape.width < 2 || shape.height < 2;
@@ -107,7 +107,6 @@ def test_every_page_is_light(pages, visit, built):
     """At most 400 KB a page and 90 KB of script, as a server that compresses texts sends them."""
     for page in pages:
         tab = visit(page)
-        tab.wait_for_load_state("networkidle")
         names = tab.evaluate(
             "[location, ...performance.getEntriesByType('resource').map((entry) => entry.name)].map(String)"
         )
