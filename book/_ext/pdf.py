@@ -29,6 +29,7 @@ def main(folder):
         browser = launch(playwright)
         page = browser.new_page(color_scheme="light")
         page.goto((built / "one-page.html").as_uri())
+        page.evaluate("document.title = document.querySelector('h1').firstChild.textContent")
         page.pdf(
             path=target,
             format="A4",

@@ -51,6 +51,7 @@ def test_the_pdf_is_whole(tmp_path):
         pytest.skip("make pdf needs a browser: see tests/browser.py")
     subprocess.run([sys.executable, ROOT / "book" / "_ext" / "pdf.py", tmp_path], check=True, capture_output=True)
     pdf = PdfReader(tmp_path / "_build" / "pdf" / "layer-normalization-book.pdf")
+    assert pdf.metadata.title == "Layer normalization, settled"
     outline = {entry.title for entry in flat(pdf.outline)}
     titles = {page.read_text(encoding="utf8").split("\n# ", 1)[1].split("\n", 1)[0] for page in notebook_pages()}
     assert titles <= outline
