@@ -7,7 +7,6 @@ import zipfile
 import jupytext
 import nbformat
 import pytest
-from browser import found
 from conftest import ROOT
 from pypdf import PdfReader
 from record import pages as notebook_pages
@@ -46,9 +45,8 @@ def test_the_zip_holds_the_book_and_opens_from_a_folder(built, browser, tmp_path
     tab.close()
 
 
+@pytest.mark.usefixtures("browser")
 def test_the_pdf_is_whole(tmp_path):
-    if not found():
-        pytest.skip("make pdf needs a browser: see tests/browser.py")
     subprocess.run([sys.executable, ROOT / "book" / "_ext" / "pdf.py", tmp_path], check=True, capture_output=True)
     pdf = PdfReader(tmp_path / "_build" / "pdf" / "layer-normalization-book.pdf")
     assert pdf.metadata.title == "Layer normalization, settled"
