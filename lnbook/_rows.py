@@ -121,9 +121,10 @@ class Rows:
         return np.ascontiguousarray(np.moveaxis(moved, range(-len(self.axes), 0), self.axes))
 
     def reduced(self, per_row):
-        """One number a row (n,), in the shape of z without the normalized axes."""
+        """One number a row (n,), in the shape of z without the normalized axes; infinite where the dtype ends."""
         kept = tuple(size for a, size in enumerate(self.shape) if a not in self.axes)
-        return per_row.astype(self.dtype).reshape(kept)
+        with np.errstate(over="ignore"):
+            return per_row.astype(self.dtype).reshape(kept)
 
 
 def row_mean(a, b=None):
@@ -175,24 +176,21 @@ def center_rows(z, out=None):
 
 
 def core_rows(z, eps, out=None):
-    """The core u = v / sqrt(q + eps) and 1 / sqrt(q + eps) of each row: (n, d) -> (n, d), (n,)
+    """The core u = v / sqrt(q + eps) of each row: (n, d) -> (n, d)
 
     z is float32 or float64. A row whose squares leave the range of the dtype is computed in scaled form.
     """
     with np.errstate(all="ignore"):  # NaN and infinity stay in their row, and make no noise
         v, q = center_rows(z, out)
         root = np.sqrt(q + eps)  # (n,)
-        inverse_std = 1 / root
         if z.dtype == np.float32:  # the root has digits to spare, and a product is faster than a quotient
-            u = np.multiply(v, inverse_std.astype(np.float32)[:, None], out=v)
+            u = np.multiply(v, (1 / root).astype(np.float32)[:, None], out=v)
         else:
             u = np.divide(v, root[:, None], out=v)
         extreme = squares_out_of_range(q, z.dtype)  # (n,)
         if extreme.any():
-            v, q, scaled_eps, scale = scaled_rows(z[extreme], eps)
-            root = np.sqrt(q + scaled_eps)
-            u[extreme], inverse_std[extreme] = v / root[:, None], np.ldexp(1 / root, -scale)
-    return u, inverse_std
+            u[extreme], _, _ = scaled_core_rows(z[extreme], eps)
+    return u
 
 
 def squares_out_of_range(square, dtype):
@@ -210,6 +208,13 @@ def scaled_rows(z, eps):
     if (q + eps == 0).any():
         raise ValueError("eps must be positive where a row of z is constant: at eps = 0 its core is undefined")
     return v, q, eps, common
+
+
+def scaled_core_rows(z, eps):
+    """The core u, and sqrt(q + eps) as root * 2**scale, whose inverse may be out of range: (n, d), (n,), (n,)"""
+    v, q, eps, scale = scaled_rows(z, eps)
+    root = np.sqrt(q + eps)
+    return v / root[:, None], root, scale
 
 
 def scaled_center_rows(z):
@@ -230,11 +235,6 @@ def direction_rows(z):
     with np.errstate(all="ignore"):
         root = np.sqrt(row_mean(v, v))  # (n,)
         return v / np.where(root == 0, 1, root)[:, None]
-
-
-def shrink(inverse_std, eps):
-    """eps / (q + eps): the share of a change along v that eps leaves alive, from 0 (eps = 0) to 1 (q = 0)."""
-    return eps * inverse_std * inverse_std
 
 
 def exponent(x):

@@ -6,11 +6,9 @@ from lnbook._rows import (
     Rows,
     center_rows,
     check_eps,
-    core_rows,
     direction_rows,
     row_mean,
     scaled_rows,
-    shrink,
     squares_out_of_range,
 )
 
@@ -47,16 +45,16 @@ def jacobian(z, gain=None, *, eps=1e-5):
     rows = Rows(z)
     gain = rows.parameter("gain", gain)
     z = rows.values.astype(np.float64)  # (n, d)
-    _, inverse_std = core_rows(z, eps)  # (n,)
     along = direction_rows(z)  # (n, d)
     with np.errstate(all="ignore"):
+        _, q, eps, scale = scaled_rows(z, eps)  # (n,) each
         radial = along[:, :, None] * along[:, None, :] / rows.d  # (n, d, d)
         orthogonal = np.eye(rows.d) - 1 / rows.d - radial
         if rows.d == 2:
             orthogonal[along.any(axis=-1)] = 0  # two coordinates leave no direction orthogonal to 1 and v
-        J = (orthogonal + radial * shrink(inverse_std, eps)[:, None, None]) * inverse_std[:, None, None]
-        if gain is not None:
-            J *= gain[:, None]
+        J = (orthogonal + radial * (eps / (q + eps))[:, None, None]) / np.sqrt(q + eps)[:, None, None]
+        gain, power = np.frexp(1.0 if gain is None else gain.astype(np.float64))
+        J = np.ldexp(J * gain[..., None], power[..., None] - scale[:, None, None])
         return J.astype(rows.dtype).reshape((*rows.shape, rows.d))
 
 

@@ -67,8 +67,7 @@ def variance(z, *, axis=-1):
         v, scale = scaled_center_rows(rows.values[part])  # (rows, d), (rows,)
         with np.errstate(over="ignore"):
             q[part] = np.ldexp(row_mean(v, v), 2 * scale)
-    with np.errstate(over="ignore"):
-        return rows.reduced(q)
+    return rows.reduced(q)
 
 
 def normalize(z, *, eps=1e-5, axis=-1):

@@ -7,13 +7,12 @@ import numpy as np
 from lnbook._rows import (
     Rows,
     check_eps,
-    core_rows,
     direction_rows,
     exponent,
     real_array,
     row_mean,
     scaled_center_rows,
-    shrink,
+    scaled_rows,
 )
 from lnbook.derivatives import jacobian
 
@@ -58,13 +57,14 @@ def spectrum(z, *, eps=1e-5):
     eps = check_eps(eps)
     rows = Rows(z)
     z = rows.values.astype(np.float64)  # (n, d)
-    _, inverse_std = core_rows(z, eps)  # (n,)
     along_v = direction_rows(z) / np.sqrt(rows.d)  # (n, d)
     along_one = np.full_like(along_v, 1 / np.sqrt(rows.d))
     constant = ~along_v.any(axis=-1)  # (n,)
     kept = rows.shape[:-1]
     with np.errstate(all="ignore"):
-        eigenvalues = np.stack([0 * inverse_std, inverse_std * shrink(inverse_std, eps), inverse_std], axis=-1)
+        _, q, eps, scale = scaled_rows(z, eps)  # (n,) each
+        orthogonal = 1 / np.sqrt(q + eps)
+        eigenvalues = np.ldexp([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], -scale).T  # (n, 3)
         return Spectrum(
             eigenvalues.astype(rows.dtype).reshape((*kept, 3)),
             np.stack([along_one, along_v], axis=-2).astype(rows.dtype).reshape((*kept, 2, rows.d)),
@@ -105,7 +105,7 @@ def operator_norm(z, gain=None, *, eps=1e-5):
     else:
         J = jacobian(rows.values.astype(np.float64), rows.parameter("gain", gain), eps=eps)  # (n, d, d)
         finite = np.isfinite(J).all(axis=(-2, -1))  # (n,)
-        norms = np.full(rows.n, np.nan)
+        norms = np.abs(J).max(axis=(-2, -1))  # NaN or infinity where J has it
         norms[finite] = np.linalg.norm(J[finite], ord=2, axis=(-2, -1))
     return rows.reduced(norms)
 

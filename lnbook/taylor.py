@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from lnbook._rows import Rows, check_eps, core_rows, row_mean
+from lnbook._rows import Rows, check_eps, row_mean, scaled_center_rows, scaled_core_rows
 
 
 def taylor(z, tangent, order, gain=None, *, eps=1e-5):
@@ -45,11 +45,11 @@ def taylor(z, tangent, order, gain=None, *, eps=1e-5):
         raise ValueError(f"order must not be negative, got {order}")
     eps = check_eps(eps)
     rows = Rows(z)
-    w = rows.like("tangent", tangent).astype(np.float64)  # (n, d)
+    w, scale_w = scaled_center_rows(rows.like("tangent", tangent))  # (n, d), (n,)
     gain = rows.parameter("gain", gain)
-    u, inverse_std = core_rows(rows.values.astype(np.float64), eps)  # (n, d), (n,)
     with np.errstate(all="ignore"):
-        rw = (w - row_mean(w)[:, None]) * inverse_std[:, None]  # (n, d)
+        u, root, scale = scaled_core_rows(rows.values, eps)  # (n, d), (n,), (n,)
+        rw = np.ldexp(w / root[:, None], (scale_w - scale)[:, None])  # (n, d)
         ra, rrm = row_mean(rw, u), row_mean(rw, rw)  # (n,)
         before, p = np.zeros(rows.n), np.ones(rows.n)
         coefficients = []

@@ -144,3 +144,26 @@ def test_a_direction_of_zero_gives_zero_and_a_row_of_nan_gives_nan_beside_extrem
         expected = core_jacobian_product(z[2], h[2], 1e-5)
         assert largest(expected) > mp.mpf(float(np.finfo(np.float32).max))
         assert got[2].tolist() == [np.inf, np.inf, -np.inf]
+
+
+@each_dtype
+def test_derivatives_whose_root_has_no_inverse_are_infinite_only_where_they_leave_the_range(dtype):
+    low = np.float64(np.finfo(dtype).smallest_subnormal)
+    z = (np.array([1, 1, -1, -1]) * low).astype(dtype)  # q = low^2, and 1 / low is out of range
+    block = np.array([[1, -1], [-1, 1]])
+    with np.errstate(over="ignore"):
+        infinite = np.array(1 / low).astype(dtype)
+    assert np.isinf(infinite)
+    J = lnbook.jacobian(z, eps=0)
+    assert np.array_equal(J[:2, :2], block * infinite)
+    assert np.array_equal(J[2:, 2:], block * infinite)
+    assert not J[:2, 2:].any()
+    assert not J[2:, :2].any()
+    assert lnbook.spectrum(z, eps=0).eigenvalues.tolist() == [0, 0, np.inf]
+    assert lnbook.operator_norm(z, eps=0) == lnbook.operator_norm(z, [1, 1, 1, 1], eps=0) == np.inf
+    gain = np.full(4, low)
+    assert np.array_equal(lnbook.jacobian(z, gain, eps=0), np.kron(np.eye(2), block) / 2)
+    assert lnbook.operator_norm(z, gain, eps=0) == pytest.approx(1, rel=1e-6)
+    coefficients = lnbook.taylor(z, z[[1, 2, 3, 0]], 2, eps=0)
+    expected = lnbook.taylor([1, 1, -1, -1], [1, -1, -1, 1], 2, eps=0)
+    assert np.array_equal(coefficients, expected)
