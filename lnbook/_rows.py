@@ -6,8 +6,10 @@ import numpy as np
 
 # A block of rows small enough to stay in the processor's cache from its first pass to its last.
 BLOCK_ENTRIES = 1 << 18
-# The numbers added up in their own dtype before their sum goes on in float64: more would wear its last digits down.
+# The numbers added up in one go: the sums of more are taken from the sums of pieces, which keeps the last digits.
 PIECE = 128
+# Where a mean square of float64 lies between these, no square that it shows has left the range.
+SQUARES = (2.0**-600, 2.0**600)
 
 
 def real_array(name, value):
@@ -26,7 +28,7 @@ def result_dtype(array):
 
 
 def working_dtype(dtype):
-    """float16 computes in float32; float32 and float64 compute in themselves."""
+    """What a block is computed from: float16 goes the way of float32, which is another than that of float64."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
@@ -53,6 +55,12 @@ def check_axes(axis, ndim):
     if len(set(counted)) < len(counted):
         raise ValueError(f"axis must name each axis once, got {axis!r}")
     return counted
+
+
+def check_defined(defined):
+    """A ValueError where a row is constant and eps is 0."""
+    if not defined:
+        raise ValueError("eps must be positive where a row of z is constant: at eps = 0 its core is undefined")
 
 
 class Rows:
@@ -105,7 +113,7 @@ class Rows:
         What the loop leaves in that array is in `out`, rounded once, when the loop goes on.
         """
         for part in self.parts():
-            z = self.values[part].astype(self.work, copy=False)  # (rows, d)
+            z = np.ascontiguousarray(self.values[part], self.work)  # (rows, d)
             if self.work == self.dtype:
                 yield part, z, out[part]
             else:
@@ -128,12 +136,10 @@ class Rows:
 
 
 def row_mean(a, b=None):
-    """mean_i a_i b_i of each row (b = 1 if not given), in float64: (n, d) -> (n,)
+    """mean_i a_i b_i of each row of float64 (b = 1 if not given): (n, d) -> (n,)
 
-    float64 is split into its first 20 bits, whose products add up without rounding, and the rest.
+    A number is split into its first 20 bits, whose products add up without rounding, and the rest.
     """
-    if a.dtype == np.float32:
-        return _row_sum(a, b) / a.shape[1]
     high, low = _split(a)
     if b is None:
         return (_row_sum(high) + _row_sum(low)) / a.shape[1]
@@ -153,50 +159,39 @@ def _row_sum(a, b=None):
     n, d = a.shape
     whole = d - d % PIECE
     pieces = (n, whole // PIECE, PIECE)
-    total = np.vecdot(a[:, whole:].astype(np.float64), np.ones(d - whole) if b is None else b[:, whole:])  # (n,)
+    total = np.vecdot(a[:, whole:], np.ones(d - whole) if b is None else b[:, whole:])  # (n,)
     if whole:
-        other = np.ones(PIECE, a.dtype) if b is None else b[:, :whole].reshape(pieces)
-        total += np.vecdot(a[:, :whole].reshape(pieces), other).sum(axis=-1, dtype=np.float64)
+        other = np.ones(PIECE) if b is None else b[:, :whole].reshape(pieces)
+        total += np.vecdot(a[:, :whole].reshape(pieces), other).sum(axis=-1)
     return total
 
 
 def center_rows(z, out=None):
-    """v = z - mean(z), centred twice, and q: the first mean leaves a rest where the offset is large.
+    """v = z - mean(z) and q of rows of float64: (n, d) -> (n, d), (n,)
 
-    (n, d) -> (n, d), (n,). A rest too small to show is left, which saves float32 a pass over most rows.
+    Centred twice, because the first mean leaves a rest where the offset is large. A rest too small to show is left.
     """
-    v = np.subtract(z, row_mean(z).astype(z.dtype)[:, None], out=out)  # (n, d)
+    v = np.subtract(z, row_mean(z)[:, None], out=out)  # (n, d)
     rest, q = row_mean(v), row_mean(v, v)  # (n,), (n,)
-    shows = 2.0**-25 if z.dtype == np.float32 else 2.0**-57
-    rest[np.abs(rest) <= shows * np.sqrt(q)] = 0
+    rest[np.abs(rest) <= 2.0**-57 * np.sqrt(q)] = 0
     if rest.any():
-        v -= rest.astype(z.dtype)[:, None]
+        v -= rest[:, None]
         q = row_mean(v, v)
     return v, q
 
 
 def core_rows(z, eps, out=None):
-    """The core u = v / sqrt(q + eps) of each row: (n, d) -> (n, d)
+    """The core u = v / sqrt(q + eps) of rows of float64, in scaled form where squares leave the range: (n, d) -> (n, d)
 
-    z is float32 or float64. A row whose squares leave the range of the dtype is computed in scaled form.
+    A row of NaN or infinity becomes NaN.
     """
-    with np.errstate(all="ignore"):  # NaN and infinity stay in their row, and make no noise
+    with np.errstate(all="ignore"):
         v, q = center_rows(z, out)
-        root = np.sqrt(q + eps)  # (n,)
-        if z.dtype == np.float32:  # the root has digits to spare, and a product is faster than a quotient
-            u = np.multiply(v, (1 / root).astype(np.float32)[:, None], out=v)
-        else:
-            u = np.divide(v, root[:, None], out=v)
-        extreme = squares_out_of_range(q, z.dtype)  # (n,)
+        u = np.divide(v, np.sqrt(q + eps)[:, None], out=v)
+        extreme = ~((q > SQUARES[0]) & (q < SQUARES[1]))  # (n,) where q is NaN too
         if extreme.any():
             u[extreme], _, _ = scaled_core_rows(z[extreme], eps)
     return u
-
-
-def squares_out_of_range(square, dtype):
-    """Whether a mean square is so small or large that the squares it comes from may have left the range; so is NaN."""
-    high = float(np.finfo(dtype).max) ** 0.6
-    return ~((square > 1 / high) & (square < high))
 
 
 def scaled_rows(z, eps):
@@ -205,8 +200,7 @@ def scaled_rows(z, eps):
     common = np.maximum(scale, exponent(np.sqrt(eps)))
     v = np.ldexp(v, (scale - common)[:, None])
     q, eps = row_mean(v, v), np.ldexp(eps, -2 * common)
-    if (q + eps == 0).any():
-        raise ValueError("eps must be positive where a row of z is constant: at eps = 0 its core is undefined")
+    check_defined((q + eps != 0).all())
     return v, q, eps, common
 
 

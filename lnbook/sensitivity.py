@@ -64,9 +64,9 @@ def spectrum(z, *, eps=1e-5):
     with np.errstate(all="ignore"):
         _, q, eps, scale = scaled_rows(z, eps)  # (n,) each
         orthogonal = 1 / np.sqrt(q + eps)
-        eigenvalues = np.ldexp([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], -scale).T  # (n, 3)
+        eigenvalues = np.stack([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], axis=-1)  # (n, 3)
         return Spectrum(
-            eigenvalues.astype(rows.dtype).reshape((*kept, 3)),
+            np.ldexp(eigenvalues, -scale[:, None]).astype(rows.dtype).reshape((*kept, 3)),
             np.stack([along_one, along_v], axis=-2).astype(rows.dtype).reshape((*kept, 2, rows.d)),
             np.stack([0 * constant + 1, 1 - constant, rows.d - 2 + constant], axis=-1).reshape((*kept, 3)),
         )

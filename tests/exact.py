@@ -156,5 +156,10 @@ def error_in_units(got, expected, scale, dtype):
     return float(worst)
 
 
+def promised(dtype, in_float64):
+    """The units that are promised: float16 and float32 are computed in float64 and rounded at the end."""
+    return in_float64 if dtype == np.float64 else 0.51
+
+
 def _number(fraction):
     return mp.mpf(fraction.numerator) / fraction.denominator

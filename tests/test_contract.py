@@ -1,8 +1,13 @@
 """What every function of lnbook promises beside its numbers: dtypes, shapes, errors, NaN, and leaving inputs alone."""
 
 import math
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -439,3 +444,16 @@ def test_the_public_names_are_the_documented_ones_and_each_has_a_docstring():
     )
     for name in lnbook.__all__:
         assert getattr(lnbook, name).__doc__
+
+
+def test_lnbook_works_where_no_compiled_code_can_be_kept(tmp_path):
+    shutil.copytree(Path(lnbook.__file__).parent, tmp_path / "lnbook", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import os; os.access = lambda *_: False\n"
+        "import lnbook, numpy; print(lnbook.normalize(numpy.float32([1, 3]), eps=0))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-B", "-c", program]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.stdout.split() == ["[-1.", "1.]"], run.stderr
+    assert not list(tmp_path.glob("lnbook/**/*.nb?"))

@@ -48,5 +48,5 @@ def test_the_peers_are_locked_too_and_share_what_both_environments_hold():
     )
     assert pins["torch"] == "==2.13.0"
     ours = {name: pin for name, (pin, _) in locked().items()}
-    for name in ("numpy", "pytest", "hypothesis", "pytest-xdist"):
+    for name in ("numpy", "numba", "llvmlite", "pytest", "hypothesis", "pytest-xdist"):
         assert pins[name] == ours[name]
