@@ -4,11 +4,15 @@ import json
 import os
 import secrets
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile("desk", max_examples=25, deadline=None, print_blob=True)
 settings.register_profile(
     "ci", max_examples=400, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# Any failure catches a mutant: its smallest example is not needed, and none is kept for the next mutant.
+settings.register_profile(
+    "mutants", max_examples=25, deadline=None, database=None, phases=[Phase.explicit, Phase.generate]
 )
 
 
