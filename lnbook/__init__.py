@@ -1,4 +1,4 @@
-"""Layer normalization in NumPy: the function, its derivatives and its sensitivity, as the book computes them."""
+"""Layer normalization: the function, its derivatives and its sensitivity, as the book computes them."""
 
 from lnbook.derivatives import jacobian, jvp, vjp
 from lnbook.forward import center, layer_norm, normalize, variance

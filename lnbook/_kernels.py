@@ -1,7 +1,7 @@
-"""The loops that carry the speed: rows of float32 numbers, computed in float64 and rounded once, compiled by Numba.
+"""The loops that carry the speed: rows of float32 numbers, computed in float64, compiled by Numba.
 
-float64 holds every square and product of float32 numbers and has 29 more bits, so that nothing leaves the range and
-centring once is enough. Each row is read while it stays in the processor's first cache.
+float64 holds every square and product of float32 numbers, so that none leaves the range. It has 29 more bits, so that
+centring once is enough: the sum of a row of float32 numbers of one offset is exact up to about 2^28 entries.
 """
 
 import os
@@ -10,16 +10,17 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-compiled = njit(
-    error_model="numpy",
-    # Sums may be taken in any order, and a product fused with a sum: what one instruction for many numbers needs.
-    fastmath={"reassoc", "contract"},
-    # Without a place to keep the compiled code, Numba would refuse to start; each process then compiles anew.
-    cache=os.access(Path(__file__).parent, os.W_OK),
-)
+options = {
+    "error_model": "numpy",
+    # Beside this file, where that can be written: Numba refuses to start where it finds no place to keep its code.
+    "cache": os.access(Path(__file__).parent, os.W_OK),
+}
+compiled = njit(**options)
+# Sums may be taken in any order, which one instruction for many numbers needs.
+sums_compiled = njit(fastmath={"reassoc", "contract"}, **options)
 
 
-@compiled
+@sums_compiled
 def mean(z):
     """mean(z) of one row: (d,) -> number"""
     total = np.float64(0)
@@ -28,13 +29,26 @@ def mean(z):
     return total / len(z)
 
 
-@compiled
-def root(z, m, eps):
-    """sqrt(q + eps) of one row whose mean is m: (d,) -> number"""
+@sums_compiled
+def variance(z, m):
+    """q of one row whose mean is m: (d,) -> number"""
     total = np.float64(0)
     for j in range(len(z)):
         total += (z[j] - m) ** 2
-    return np.sqrt(total / len(z) + eps)
+    return total / len(z)
+
+
+@sums_compiled
+def means_with(h, factor, z, m):
+    """mean(w) and mean(w * v) of one row, with w = factor * h, factor None for 1, and v = z - m: (d,) -> two numbers"""
+    total = along = np.float64(0)
+    for j in range(len(z)):
+        w = np.float64(h[j])
+        if factor is not None:
+            w *= factor[j]
+        total += w
+        along += w * (z[j] - m)
+    return total / len(z), along / len(z)
 
 
 @compiled
@@ -43,9 +57,9 @@ def layer_norm(z, gain, bias, eps, y):
     defined = True
     for i in range(len(z)):
         m = mean(z[i])
-        r = root(z[i], m, eps)
-        defined &= r != 0
-        inverse = 1 / r
+        total = variance(z[i], m) + eps
+        defined &= total != 0
+        inverse = 1 / np.sqrt(total)
         for j in range(z.shape[1]):
             u = (z[i, j] - m) * inverse
             if gain is not None:
@@ -65,25 +79,19 @@ def jacobian_product(z, h, before, after, eps, out, sums):
     defined = True
     for i in range(len(z)):
         m = mean(z[i])
-        r = root(z[i], m, eps)
-        defined &= r != 0
-        inverse = 1 / r
-        total = along = np.float64(0)
+        total = variance(z[i], m) + eps
+        defined &= total != 0
+        inverse = 1 / np.sqrt(total)
+        mean_w, along = means_with(h[i], before, z[i], m)
+        along /= total
         for j in range(z.shape[1]):
-            w = np.float64(h[i, j])
-            if before is not None:
-                w *= before[j]
-            total += w
-            along += w * (z[i, j] - m)
-        mean_w, along = total / z.shape[1], along / z.shape[1] * inverse
-        for j in range(z.shape[1]):
-            w, u = np.float64(h[i, j]), (z[i, j] - m) * inverse
+            v, w = z[i, j] - m, np.float64(h[i, j])
             if sums is not None:
-                sums[0, j] += w * u
+                sums[0, j] += w * (v * inverse)
                 sums[1, j] += w
             if before is not None:
                 w *= before[j]
-            w = (w - mean_w - u * along) * inverse
+            w = (w - mean_w - v * along) * inverse
             if after is not None:
                 w *= after[j]
             out[i, j] = w

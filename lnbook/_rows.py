@@ -36,9 +36,14 @@ def check_eps(eps, *, zero="allowed"):
     """eps as a Python float; it must be a finite number, not negative (and positive where zero="refused")."""
     if not isinstance(eps, numbers.Real) or isinstance(eps, bool | np.bool_):
         raise TypeError(f"eps must be one real number, got {eps!r}")
-    if not 0 <= eps < np.inf or (zero == "refused" and eps == 0):
-        raise ValueError(f"eps must be finite and {'positive' if zero == 'refused' else 'not negative'}, got {eps!r}")
-    return float(eps)
+    try:
+        number = float(eps)
+    except OverflowError:
+        number = np.inf
+    if not 0 <= number < np.inf or (zero == "refused" and number == 0):
+        allowed = "positive" if zero == "refused" else "not negative"
+        raise ValueError(f"eps must be finite and {allowed}, got {eps!r}")
+    return number
 
 
 def check_axes(axis, ndim):
@@ -57,10 +62,10 @@ def check_axes(axis, ndim):
     return counted
 
 
-def check_defined(defined):
+def check_defined(defined, what="a row of z"):
     """A ValueError where a row is constant and eps is 0."""
     if not defined:
-        raise ValueError("eps must be positive where a row of z is constant: at eps = 0 its core is undefined")
+        raise ValueError(f"eps must be positive where {what} is constant: at eps = 0 its core is undefined")
 
 
 class Rows:
@@ -69,10 +74,10 @@ class Rows:
     `values` has shape (n, d) and the dtype of z; `dtype` is that of the results, `work` that of the computation.
     """
 
-    def __init__(self, z, axis=-1, name="z"):
-        z = real_array(name, z)
+    def __init__(self, z, axis=-1):
+        z = real_array("z", z)
         if z.ndim == 0:
-            raise ValueError(f"{name} must have at least one axis, got the single number {z[()]}")
+            raise ValueError(f"z must have at least one axis, got the single number {z[()]}")
         self.axes = check_axes(axis, z.ndim)
         self.dtype = result_dtype(z)
         self.work = working_dtype(self.dtype)
@@ -80,19 +85,20 @@ class Rows:
         self.normalized_shape = tuple(z.shape[a] for a in self.axes)
         self.d = int(np.prod(self.normalized_shape))
         if self.d == 0:
-            raise ValueError(f"{name} must have an entry to normalize, got shape {z.shape} and axis {axis!r}")
+            raise ValueError(f"z must have an entry to normalize, got shape {z.shape} and axis {axis!r}")
         self.values = np.moveaxis(z, self.axes, range(-len(self.axes), 0)).reshape(-1, self.d)  # (n, d)
         self.n = len(self.values)
 
     def like(self, name, other):
-        """Rows of `other`, which must have the shape of z, in the working dtype of z."""
+        """Rows of `other`, which must have the shape of z, in the dtype that they are computed from."""
         other = real_array(name, other)
         if other.shape != self.shape:
             raise ValueError(f"{name} must have the shape {self.shape} of z, got {other.shape}")
-        return np.moveaxis(other, self.axes, range(-len(self.axes), 0)).reshape(-1, self.d)  # (n, d)
+        rows = np.moveaxis(other, self.axes, range(-len(self.axes), 0)).reshape(-1, self.d)  # (n, d)
+        return rows.astype(working_dtype(result_dtype(other)), copy=False)
 
     def parameter(self, name, value):
-        """gain or bias as d entries of the working dtype, or None for None."""
+        """gain or bias as d entries of float64, or None for None."""
         if value is None:
             return None
         value = real_array(name, value)
@@ -100,7 +106,7 @@ class Rows:
             raise ValueError(
                 f"{name} must have the shape {self.normalized_shape} of the normalized axes, got {value.shape}"
             )
-        return value.astype(self.work).reshape(self.d)
+        return value.astype(np.float64).reshape(self.d)
 
     def parts(self):
         """Slices that cut the rows into blocks of about BLOCK_ENTRIES."""
@@ -108,7 +114,7 @@ class Rows:
         return (slice(start, start + step) for start in range(0, self.n, step))
 
     def blocks(self, out):
-        """For each block of rows: its slice, its z, and an array for its results, both in the working dtype.
+        """For each block of rows: its slice, its z in the working dtype, and an array for its results.
 
         What the loop leaves in that array is in `out`, rounded once, when the loop goes on.
         """
@@ -117,7 +123,7 @@ class Rows:
             if self.work == self.dtype:
                 yield part, z, out[part]
             else:
-                result = np.empty(z.shape, self.work)
+                result = np.empty(z.shape)
                 yield part, z, result
                 with np.errstate(over="ignore", invalid="ignore"):
                     out[part] = result
@@ -180,23 +186,24 @@ def center_rows(z, out=None):
     return v, q
 
 
-def core_rows(z, eps, out=None):
-    """The core u = v / sqrt(q + eps) of rows of float64, in scaled form where squares leave the range: (n, d) -> (n, d)
+def core_rows(z, eps, out):
+    """Write the core u = v / sqrt(q + eps) of rows of float64 to out, in scaled form where squares leave the range.
 
     A row of NaN or infinity becomes NaN.
     """
     with np.errstate(all="ignore"):
         v, q = center_rows(z, out)
-        u = np.divide(v, np.sqrt(q + eps)[:, None], out=v)
+        np.divide(v, np.sqrt(q + eps)[:, None], out=out)
         extreme = ~((q > SQUARES[0]) & (q < SQUARES[1]))  # (n,) where q is NaN too
         if extreme.any():
-            u[extreme], _, _ = scaled_core_rows(z[extreme], eps)
-    return u
+            out[extreme], _, _ = scaled_core_rows(*scaled_center_rows(z[extreme]), eps)
 
 
-def scaled_rows(z, eps):
-    """v, q and eps in float64, in units of 2**scale in which no square is above 1: (n, d), (n,), (n,), (n,)"""
-    v, scale = scaled_center_rows(z)  # (n, d), (n,)
+def scaled_rows(v, scale, eps):
+    """v * 2**scale, its q, and eps, in units of 2**common in which no square is above 1, and common
+
+    v and scale are as from scaled_center_rows: (n, d), (n,) -> (n, d), (n,), (n,), (n,)
+    """
     common = np.maximum(scale, exponent(np.sqrt(eps)))
     v = np.ldexp(v, (scale - common)[:, None])
     q, eps = row_mean(v, v), np.ldexp(eps, -2 * common)
@@ -204,11 +211,11 @@ def scaled_rows(z, eps):
     return v, q, eps, common
 
 
-def scaled_core_rows(z, eps):
-    """The core u, and sqrt(q + eps) as root * 2**scale, whose inverse may be out of range: (n, d), (n,), (n,)"""
-    v, q, eps, scale = scaled_rows(z, eps)
+def scaled_core_rows(v, scale, eps):
+    """The core u, and sqrt(q + eps) as root * 2**common, whose inverse may be out of range: (n, d), (n,), (n,)"""
+    v, q, eps, common = scaled_rows(v, scale, eps)
     root = np.sqrt(q + eps)
-    return v / root[:, None], root, scale
+    return v / root[:, None], root, common
 
 
 def scaled_center_rows(z):
@@ -226,9 +233,8 @@ def scaled_center_rows(z):
 def direction_rows(z):
     """v / sqrt(q) of each row, in float64, its entries squared 1 on average; 0 where the row is constant."""
     v, _ = scaled_center_rows(z)  # (n, d)
-    with np.errstate(all="ignore"):
-        root = np.sqrt(row_mean(v, v))  # (n,)
-        return v / np.where(root == 0, 1, root)[:, None]
+    root = np.sqrt(row_mean(v, v))  # (n,)
+    return v / np.where(root == 0, 1, root)[:, None]
 
 
 def exponent(x):

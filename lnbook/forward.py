@@ -28,8 +28,8 @@ def center(z, *, axis=-1):
 
     Notes
     -----
-    Facts: def-projection, shift-steps, shift-kernel. Centred twice (fact recentre-twice), so that the error is about
-    one unit in the last place of max|v| at every offset.
+    Centred twice in float64 (fact recentre-twice), so that the error is at most one unit in the last place of max|v| at
+    every offset; 0.51 units in float16 and float32. Facts: def-projection, shift-steps, shift-kernel.
     """
     rows = Rows(z, axis)
     out = np.empty((rows.n, rows.d), rows.dtype)
@@ -60,7 +60,7 @@ def variance(z, *, axis=-1):
 
     Notes
     -----
-    Error at most 4 units in the last place. Facts: def-output, eps-variance, shift-steps.
+    Error at most 4 units in the last place, 0.51 in float16 and float32. Facts: def-output, eps-variance, shift-steps.
     """
     rows = Rows(z, axis)
     q = np.empty(rows.n)

@@ -6,12 +6,14 @@ import numpy as np
 
 from lnbook._rows import (
     Rows,
+    check_defined,
     check_eps,
     direction_rows,
     exponent,
     real_array,
     row_mean,
     scaled_center_rows,
+    scaled_core_rows,
     scaled_rows,
 )
 from lnbook.derivatives import jacobian
@@ -52,6 +54,8 @@ def spectrum(z, *, eps=1e-5):
 
     Notes
     -----
+    Error of each at most 4 units in the last place, 0.51 in float16 and float32.
+
     Facts: eps-eigen-shift, eps-eigen-radial, eps-eigen-orthogonal, eps-jacobian-constant.
     """
     eps = check_eps(eps)
@@ -62,7 +66,7 @@ def spectrum(z, *, eps=1e-5):
     constant = ~along_v.any(axis=-1)  # (n,)
     kept = rows.shape[:-1]
     with np.errstate(all="ignore"):
-        _, q, eps, scale = scaled_rows(z, eps)  # (n,) each
+        _, q, eps, scale = scaled_rows(*scaled_center_rows(z), eps)  # (n,) each
         orthogonal = 1 / np.sqrt(q + eps)
         eigenvalues = np.stack([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], axis=-1)  # (n, 3)
         return Spectrum(
@@ -94,9 +98,10 @@ def operator_norm(z, gain=None, *, eps=1e-5):
     Notes
     -----
     Without gain it is the largest eigenvalue that occurs: 0 at d = 1, eps / (q + eps)^(3/2) at d = 2, unless the input
-    is constant, and (q + eps)^(-1/2) otherwise. With gain it is a singular value of the d x d matrix.
+    is constant, and (q + eps)^(-1/2) otherwise, to 4 units in the last place, 0.51 in float16 and float32. With gain it
+    is a singular value of the d x d matrix, to 8 units of max|gain| / sqrt(q + eps) up to d = 8.
 
-    Facts: sens-local, sens-smaller, eps-norm-bound, eps-full-bound.
+    Facts: sens-local, sens-smaller, eps-norm-bound, eps-norm-by-dimension, eps-full-bound.
     """
     rows = Rows(z)
     if gain is None:
@@ -136,6 +141,7 @@ def lipschitz_constant(d, gain=None, *, eps=1e-5):
     -----
     The squared norm of diag(gain) P is the largest eigenvalue of diag(gain^2) - gain gain^T / d. It lies between the
     largest gain^2 and the next, where sum_i 1 / (gain_i^2 - x) crosses zero; it is found by bisection in O(d) memory.
+    Error at most 2 units in the last place. NaN where a gain is NaN or infinite.
 
     Facts: sharp-lipschitz, eps-lipschitz, eps-attained, sens-uniform, sens-full.
     """
@@ -147,7 +153,8 @@ def lipschitz_constant(d, gain=None, *, eps=1e-5):
     gain = np.ones(d) if gain is None else real_array("gain", gain).astype(np.float64)
     if gain.shape != (d,):
         raise ValueError(f"gain must have the shape ({d},), got {gain.shape}")
-    return float(_norm_of_gain_times_projection(gain) / np.sqrt(eps))
+    with np.errstate(all="ignore"):
+        return float(_norm_of_gain_times_projection(gain) / np.sqrt(eps))
 
 
 def amplification(z, step, gain=None, *, eps=1e-5):
@@ -173,38 +180,43 @@ def amplification(z, step, gain=None, *, eps=1e-5):
     Notes
     -----
     The difference is not taken between two outputs, which would cancel at a small step. With w = P step, the roots
-    r = sqrt(q(z) + eps) and s = sqrt(q(z + step) + eps), and v or v + w, whichever has the smaller root, it is
-    w / max(r, s) - (v or v + w) mean(w * (2 v + w)) / (r s (r + s)), where no term is larger than w / max(r, s).
-    Error at most 4 units in the last place of max|gain| / max(r, s).
+    r = sqrt(q(z) + eps) and s = sqrt(q(z + step) + eps), and u, the core at the end with the smaller root, it is
+    w / max(r, s) - u mean(w * (2 v + w)) / (max(r, s) (r + s)), where no term is larger than w / max(r, s).
+    Error at most 4 units in the last place of max|gain| / s, 0.51 in float16 and float32, at any magnitude of z, step
+    and gain.
 
     Facts: sens-finite, jac-local, eps-lipschitz.
     """
     eps = check_eps(eps)
     rows = Rows(z)
     gain = rows.parameter("gain", gain)
-    h = rows.like("step", step).astype(np.float64)  # (n, d)
+    h = rows.like("step", step)  # (n, d)
     if (h == 0).all(axis=-1).any():
         raise ValueError("step must not be zero: the ratio is then 0 / 0")
     v, scale_v = scaled_center_rows(rows.values)  # (n, d), (n,)
     w, scale_w = scaled_center_rows(h)
-    scale_h = exponent(np.abs(h).max(axis=-1))
-    common = np.max([scale_v, scale_w, 0 * scale_v + exponent(np.sqrt(eps))], axis=0)  # (n,)
+    gain, scale_gain = (np.ones(rows.d), 0) if gain is None else _scaled(gain)
     with np.errstate(all="ignore"):
-        eps = np.ldexp(eps, -2 * common)  # (n,)
-        v = np.ldexp(v, (scale_v - common)[:, None])
-        w = np.ldexp(w, (scale_w - scale_h)[:, None])  # in units of the step, so that no small step is lost
-        h = np.ldexp(h, -scale_h[:, None])
-        moved = v + np.ldexp(w, (scale_h - common)[:, None])  # (n, d)
-        r, s = (np.sqrt(row_mean(x, x) + eps) for x in (v, moved))  # (n,)
-        if ((r == 0) | (s == 0)).any():
-            raise ValueError("eps must be positive where z or z + step is constant: at eps = 0 its core is undefined")
-        smaller = np.where((r < s)[:, None], v, moved)  # (n, d)
-        change = row_mean(w, v + moved) / (r * s * (r + s))  # (n,) what 1 / r exceeds 1 / s by
-        difference = w / np.maximum(r, s)[:, None] - smaller * change[:, None]  # (n, d)
-        if gain is not None:
-            difference *= gain
+        h, scale_h = _scaled(h)
+        both = np.maximum(scale_v, scale_w)  # (n,)
+        moved = np.ldexp(v, (scale_v - both)[:, None]) + np.ldexp(w, (scale_w - both)[:, None])  # (n, d)
+        check_defined(eps > 0 or (v.any(axis=-1) & moved.any(axis=-1)).all(), "z or z + step")
+        core_v, r, scale_r = scaled_core_rows(v, scale_v, eps)
+        core_moved, s, scale_s = scaled_core_rows(moved, both, eps)
+        common = np.maximum(scale_r, scale_s)
+        r, s = np.ldexp(r, scale_r - common), np.ldexp(s, scale_s - common)
+        v_and_moved = np.ldexp(v, (scale_v - common)[:, None]) + np.ldexp(moved, (both - common)[:, None])  # (n, d)
+        u = np.where((r < s)[:, None], core_v, core_moved)  # (n, d)
+        share = row_mean(w, v_and_moved) / (r + s)  # (n,)
+        difference = (w - u * share[:, None]) * gain / np.maximum(r, s)[:, None]  # (n, d) in units of 2**scale_w
         ratio = np.sqrt(row_mean(difference, difference) / row_mean(h, h))
-        return rows.reduced(np.ldexp(ratio, -common))
+        return rows.reduced(np.ldexp(ratio, scale_w - scale_h - common + scale_gain))
+
+
+def _scaled(a):
+    """a / 2**scale in float64, no entry above 1, and the scale of each row: (..., d) -> (..., d), (...)"""
+    scale = exponent(np.abs(a).max(axis=-1))
+    return np.ldexp(a.astype(np.float64), -scale[..., None]), scale
 
 
 def _norm_of_gain_times_projection(gain):

@@ -48,13 +48,13 @@ def taylor(z, tangent, order, gain=None, *, eps=1e-5):
     w, scale_w = scaled_center_rows(rows.like("tangent", tangent))  # (n, d), (n,)
     gain = rows.parameter("gain", gain)
     with np.errstate(all="ignore"):
-        u, root, scale = scaled_core_rows(rows.values, eps)  # (n, d), (n,), (n,)
-        rw = np.ldexp(w / root[:, None], (scale_w - scale)[:, None])  # (n, d)
+        u, root, scale = scaled_core_rows(*scaled_center_rows(rows.values), eps)  # (n, d), (n,), (n,)
+        rw, scale = w / root[:, None], scale_w - scale  # (n, d), (n,) in units of 2**scale
         ra, rrm = row_mean(rw, u), row_mean(rw, rw)  # (n,)
         before, p = np.zeros(rows.n), np.ones(rows.n)
         coefficients = []
         for n in range(order + 1):
-            c = p[:, None] * u + before[:, None] * rw  # (n, d)
+            c = np.ldexp(p[:, None] * u + before[:, None] * rw, n * scale[:, None])  # (n, d)
             coefficients.append(rows.restore((c if gain is None else gain * c).astype(rows.dtype)))
             before, p = p, -((2 * n + 1) * ra * p + n * rrm * before) / (n + 1)
     return np.stack(coefficients)

@@ -80,7 +80,7 @@ def directions(d, u, rng):
 def test_jvp_and_vjp_are_right_to_the_units_promised(d, dtype):
     rng, info = np.random.default_rng(d), np.finfo(dtype)
     gain = rng.normal(size=d).astype(dtype)
-    sizes = [0, info.minexp + 8, info.maxexp - 8, 0]
+    sizes = [0, info.minexp + 8, info.maxexp - 8]
     for index, (name, z) in enumerate(rows(d, dtype, 1)):
         eps = EPS[index % 4]
         u, root = core_digits(z, eps)

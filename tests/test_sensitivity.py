@@ -17,6 +17,7 @@ from exact import (
     largest,
     layer,
     projection,
+    promised,
     symbols,
     vanishes,
 )
@@ -79,7 +80,7 @@ def test_the_spectrum_is_right_to_four_units(case):
     expected = exact_eigenvalues(z, case.eps)
     assert got.eigenvalues[0] == 0
     for value, exact in zip(got.eigenvalues[1:], expected[1:], strict=True):
-        assert error_in_units(value[None], [exact], exact, dtype) <= 4
+        assert error_in_units(value[None], [exact], exact, dtype) <= promised(dtype, 4)
     constant = len(set(z.tolist())) == 1
     assert got.multiplicities.tolist() == ([1, 0, d - 1] if constant else [1, 1, d - 2])
     u, _ = core_digits(z, 0) if not constant else (digits(np.zeros(d)), None)
@@ -123,7 +124,7 @@ def test_the_operator_norm_is_right_to_four_units(case):
     constant = len(set(z.tolist())) == 1
     expected = mp.mpf(0) if d == 1 else radial if d == 2 and not constant else orthogonal
     got = lnbook.operator_norm(z, eps=case.eps)
-    assert error_in_units(np.array([got]), [expected], expected, z.dtype) <= 4
+    assert error_in_units(np.array([got]), [expected], expected, z.dtype) <= promised(z.dtype, 4)
 
 
 @fact("eps-norm-by-dimension", way="exact")
@@ -292,7 +293,7 @@ def test_the_amplification_is_right_to_four_units(case, seed, power):
     step, gain = np.ldexp(rng.integers(1, 64, d) * 1.0, power), rng.integers(-8, 9, d) / 4
     expected, root = exact_amplification(z, step, gain, case.eps)
     got = lnbook.amplification(z, step, gain, eps=case.eps)
-    assert error_in_units(got[None], [expected], largest(digits(gain)) / root, dtype) <= 4
+    assert error_in_units(got[None], [expected], largest(digits(gain)) / root, dtype) <= promised(dtype, 4)
 
 
 @fact("sens-full", way="property")
@@ -347,3 +348,24 @@ def test_the_sharp_lipschitz_constant_is_a_singular_value_at_every_size_of_gains
     expected = mp.ldexp(expected, power)
     got = lnbook.lipschitz_constant(len(gain), np.ldexp(gain, power), eps=1)
     assert error_in_units(np.array([got]), [expected], expected, np.float64) <= 4
+
+
+def test_the_amplification_of_large_rows_and_of_rows_whose_ratio_leaves_the_range():
+    z, h = np.array([1e200, 2e200, 4e200]), np.array([1e199, 0, 0])
+    small = lnbook.amplification(z / 2.0**600, h / 2.0**600, eps=0)
+    assert lnbook.amplification(z, h, eps=0) * 2.0**600 == pytest.approx(float(small), rel=1e-12)
+    tiny = float(np.finfo(np.float64).smallest_subnormal)
+    assert lnbook.amplification(np.array([1, 2, 4]) * tiny, np.array([1, 0, 0]) * tiny, eps=0) == np.inf
+
+
+@pytest.mark.parametrize(("z", "step"), [([3, 3], [1, -1]), ([1, 2], [1, 0])])
+def test_the_amplification_needs_eps_where_either_end_is_constant(z, step):
+    for rows in (slice(0, 1), slice(0, 2), slice(1, None, -1)):
+        with pytest.raises(ValueError, match="where z or z \\+ step is constant"):
+            lnbook.amplification(np.array([z, [1, 5]])[rows], np.array([step, [1, 3]])[rows], eps=0)
+
+
+def test_a_lipschitz_constant_beyond_the_range_is_infinite_and_of_a_gain_that_is_none_nan():
+    assert lnbook.lipschitz_constant(3, [1e300, 1, 1], eps=1e-320) == np.inf
+    assert np.isnan(lnbook.lipschitz_constant(3, [np.nan, 1, 1]))
+    assert np.isnan(lnbook.lipschitz_constant(3, [np.inf, 1, 1]))

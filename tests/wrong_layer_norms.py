@@ -1,5 +1,6 @@
 """Layer norms and gradients, each with one mistake that people make. lnbook.conformance must name every one."""
 
+import ml_dtypes
 import numpy as np
 
 
@@ -50,6 +51,12 @@ def mean_of_squares_minus_square_of_mean(z, gain, bias, eps):
 
 def clamped_mean_of_squares_minus_square_of_mean(z, gain, bias, eps):
     q = np.maximum(mean(z * z) - mean(z) ** 2, 0)
+    return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
+
+
+def cancelling_below_zero(z, gain, bias, eps):
+    lost = z.dtype.type(z.shape[-1] / 64) * np.finfo(z.dtype).eps * mean(z) ** 2
+    q = mean(z * z) - mean(z) ** 2 - lost
     return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
 
 
@@ -134,6 +141,19 @@ def padding_counted_in_the_variance(z, gain, bias, eps):
     return gain * (z - m) / np.sqrt(q + z.dtype.type(eps)) + bias
 
 
+def padding_counted_in_the_divisor(z, gain, bias, eps):
+    """The squares are masked, but divided by the width of the block."""
+    width = z.dtype.type(-(-z.shape[-1] // 8) * 8)
+    v = z - mean(z)
+    return gain * v / np.sqrt((v**2).sum(axis=-1, keepdims=True) / width + z.dtype.type(eps)) + bias
+
+
+def mean_of_the_row_after(z, gain, bias, eps):
+    rows = z.reshape(-1, z.shape[-1])
+    v = (rows - np.roll(mean(rows), -1, axis=0)).reshape(z.shape)
+    return gain * v / np.sqrt(mean(v**2) + z.dtype.type(eps)) + bias
+
+
 def statistics_of_the_first_row(z, gain, bias, eps):
     first = z.reshape(-1, z.shape[-1])[0]
     return gain * (z - first.mean()) / np.sqrt(first.var() + z.dtype.type(eps)) + bias
@@ -186,6 +206,7 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
     (mean_of_squares_minus_square_of_mean, "float64", "the variance is computed as E[z^2] - E[z]^2"),
     (clamped_mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
+    (cancelling_below_zero, "float64", "the variance is computed as E[z^2] - E[z]^2"),
     (rms_norm, "float32", "not centred, as in RMSNorm"),
     (numerator_not_centred, "float32", "not centred, as in RMSNorm"),
     (gain_stored_less_one, "float32", "the stored gain is taken for gain - 1"),
@@ -203,6 +224,8 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (normalized_over_the_rows, "float32", "normalized over the wrong axes (the first)"),
     (padding_counted, "float32", "padding is counted in the mean or the variance (rows padded to a multiple of 8)"),
     (padding_counted_in_the_variance, "float32", "padding is counted in the mean or the variance"),
+    (padding_counted_in_the_divisor, "float32", "padding is counted in the mean or the variance"),
+    (mean_of_the_row_after, "float32", "rows are mixed (the mean of the row after)"),
     (statistics_of_the_first_row, "float32", "rows are mixed (mean and variance of the first row)"),
     (variance_of_the_row_before, "float32", "rows are mixed (the variance of the row before)"),
     (statistics_in_half_precision, "float32", "the statistics are computed in half precision"),
@@ -289,10 +312,24 @@ def gradient_with_divisor_d_minus_1(z, gain, bias, eps, g):
     return dz, over_positions(g * u), over_positions(g)
 
 
+def gradient_over_the_first_axis(z, gain, bias, eps, g):
+    v = z - z.mean(axis=0, keepdims=True)
+    inverse = 1 / np.sqrt((v**2).mean(axis=0, keepdims=True) + z.dtype.type(eps))
+    h, u = gain * g, v * inverse
+    dz = (h - h.mean(axis=0, keepdims=True) - u * (h * u).mean(axis=0, keepdims=True)) * inverse
+    return dz, over_positions(g * u), over_positions(g)
+
+
 def sums_in_half_precision(z, gain, bias, eps, g):
     dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
     rows = g.reshape(-1, g.shape[-1]).astype(np.float16)
     return dz, dgain, np.add.reduce(rows, axis=0, dtype=np.float16).astype(z.dtype)
+
+
+def sums_in_bfloat16(z, gain, bias, eps, g):
+    dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
+    rows = g.reshape(-1, g.shape[-1]).astype(ml_dtypes.bfloat16)
+    return dz, dgain, np.add.reduce(rows, axis=0, dtype=rows.dtype).astype(z.dtype)
 
 
 GRADIENT = [
@@ -306,6 +343,11 @@ GRADIENT = [
     (parameters_of_the_first_position, "the parameter gradients are those of one position (the first)"),
     (parameters_swapped, "the gradients by gain and bias are swapped"),
     (parameters_averaged, "the parameter gradients are averaged over positions, not summed"),
+    (sums_in_bfloat16, "the sums over positions are kept in half precision"),
     (sums_in_half_precision, "the sums over positions are kept in half precision"),
+    (
+        gradient_over_the_first_axis,
+        "the gradient is that of another layer: normalized over the wrong axes (the first)",
+    ),
     (gradient_with_divisor_d_minus_1, "the gradient is that of another layer: the variance is divided by d - 1"),
 ]

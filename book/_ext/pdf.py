@@ -5,12 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from browser import ADVICE, get, launch  # tests/browser.py, on the path of `make pdf` and of the tests
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path.append(str(ROOT / "tests"))
-from browser import ADVICE, get, launch  # noqa: E402 - the finder of browsers is the tests' own
-
 FOOTER = '<div style="width:100%; font-size:8px; text-align:center"><span class="pageNumber"></span></div>'
 
 

@@ -34,7 +34,11 @@ def main(arguments=None):
     )
     parser.add_argument("layer_norm", metavar="package.module:function", type=imported)
     parser.add_argument("--vjp", metavar="package.module:function", type=imported, help="vjp(z, gain, bias, eps, g)")
-    parser.add_argument("--dtype", default="float32", help="float16, float32 (the default), float64 or bfloat16")
+    parser.add_argument(
+        "--dtype",
+        default="float32",
+        help="float16, float32 (the default), float64, or bfloat16, which the module named must import",
+    )
     parser.add_argument("--only", nargs="+", choices=KINDS, default=KINDS, help="the kinds of facts to ask")
     chosen = parser.parse_args(arguments)
     try:

@@ -39,10 +39,6 @@ def core(z, eps):
     return (z - mean(z)) * inverse_std, inverse_std
 
 
-def layer_norm(z, gain, bias, eps):
-    return gain * core(z, eps)[0] + bias
-
-
 def vjp(z, gain, eps, g):
     """The gradients by z, gain and bias of a loss whose gradient by the output is g."""
     u, inverse_std = core(z, eps)

@@ -37,7 +37,11 @@ class Layer:
     """
 
     def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
+        try:
+            self.dtype = np.dtype(dtype)
+        except TypeError:
+            known = "bfloat16 only where ml_dtypes has been imported"
+            raise ValueError(f"dtype must be one of {', '.join(FORMATS)}, {known}, got {dtype!r}") from None
         if self.dtype.name not in FORMATS:
             raise ValueError(f"dtype must be one of {', '.join(FORMATS)}, got {self.dtype}")
         self.digits, self.max_exponent = FORMATS[self.dtype.name]
@@ -72,7 +76,7 @@ class ExactLayer(Layer):
         return gain * u + bias
 
     def dz(self, z, g, gain=None, bias=None, *, eps):
-        z, gain, _, g = (exact.fractions(a) for a in self.arguments(z, gain, bias, g))
+        z, gain, _, g = (exact.fractions(a) for a in self.arguments(z, gain, None, g))
         u, inverse_std = exact.core(z, Fraction(float(eps)))
         spread = 1 - Fraction(1, z.shape[-1])
         size = abs(gain * g).max() * inverse_std
@@ -81,13 +85,13 @@ class ExactLayer(Layer):
         return exact.vjp(z, gain, Fraction(float(eps)), g)[0]
 
     def dgain(self, z, g, gain=None, bias=None, *, eps):
-        z, gain, _, g = (exact.fractions(a) for a in self.arguments(z, gain, bias, g))
+        z, gain, _, g = (exact.fractions(a) for a in self.arguments(z, None, None, g))
         u, _ = exact.core(z, Fraction(float(eps)))
         self.scale = max(self.scale, abs(g * u).reshape(-1, u.shape[-1]).sum(axis=0).max())
         return exact.vjp(z, gain, Fraction(float(eps)), g)[1]
 
     def dbias(self, z, g, gain=None, bias=None, *, eps):
-        g = exact.fractions(self.arguments(z, gain, bias, g)[-1]).reshape(-1, np.shape(g)[-1])  # (positions, d)
+        g = exact.fractions(self.arguments(z, None, None, g)[-1]).reshape(-1, np.shape(g)[-1])  # (positions, d)
         self.scale = max(self.scale, abs(g).sum(axis=0).max())
         return g.sum(axis=0)
 

@@ -5,6 +5,7 @@ of the terms of dz and of the sums for the parameters. A mistake replaces one pa
 not in the formula, are told by how far the numbers are off.
 """
 
+from functools import partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -74,51 +75,46 @@ def _mean(a):
     return a.mean(axis=-1, keepdims=True)
 
 
-def _divided_by(divisor):
-    return lambda z: (_mean(z), _mean((z - _mean(z)) ** 2) * z.shape[-1] / np.float64(divisor(z.shape[-1])))
+def _divided_by(z, divisor):
+    mean = _mean(z)
+    return mean, _mean((z - mean) ** 2) * z.shape[-1] / np.float64(divisor(z.shape[-1]))
 
 
-def _over(axes):
+def _over(z, axes):
     """Statistics over other axes than the last; `axes` maps the number of axes to them."""
-    return lambda z: (z.mean(axis=axes(z.ndim), keepdims=True), z.var(axis=axes(z.ndim), keepdims=True))
+    return z.mean(axis=axes(z.ndim), keepdims=True), z.var(axis=axes(z.ndim), keepdims=True)
 
 
-def _padded(width, *, mean_too, count_zeros, divide_by_width):
+def _padded(z, width, mean_too, count_zeros, divide_by_width):
     """Statistics of rows filled up with zeros to `width(d)` entries, where some sum forgets that they are none."""
-
-    def statistics(z):
-        d = z.shape[-1]
-        padded = width(d)
-        mean = z.sum(axis=-1, keepdims=True) / (padded if mean_too else d)
-        squares = ((z - mean) ** 2).sum(axis=-1, keepdims=True) + (padded - d) * mean**2 * count_zeros
-        return mean, squares / (padded if divide_by_width else d)
-
-    return statistics
+    d = z.shape[-1]
+    padded = width(d)
+    mean = z.sum(axis=-1, keepdims=True) / (padded if mean_too else d)
+    squares = ((z - mean) ** 2).sum(axis=-1, keepdims=True) + (padded - d) * mean**2 * count_zeros
+    return mean, squares / (padded if divide_by_width else d)
 
 
-def _paddings():
-    widths = {"the next power of two": lambda d: 1 << (d - 1).bit_length()}
-    for block in (4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        widths[f"a multiple of {block}"] = lambda d, block=block: -(-d // block) * block
-    return [
-        (f"rows padded to {words}", _padded(width, mean_too=mean, count_zeros=zeros, divide_by_width=divide))
-        for words, width in widths.items()
-        for mean, zeros, divide in product((False, True), repeat=3)
-        if mean or zeros or divide
-    ]
+WIDTHS = {
+    "the next power of two": lambda d: 1 << (d - 1).bit_length(),
+    **{
+        f"a multiple of {block}": lambda d, block=block: -(-d // block) * block
+        for block in (2**k for k in range(2, 11))
+    },
+}
+FORGOTTEN = [
+    {"mean_too": mean_too, "count_zeros": count_zeros, "divide_by_width": divide}
+    for mean_too, count_zeros, divide in product((False, True), repeat=3)
+    if mean_too or count_zeros or divide
+]
 
 
-def _mixed(other_row, *, mean_too=True, variance_too=True):
+def _mixed(z, other_row, mean_too, variance_too):
     """Statistics of which some belong to another row."""
-
-    def statistics(z):
-        rows = z.reshape(-1, z.shape[-1])
-        mean, q = row_statistics(rows)
-        mean = other_row(mean) if mean_too else mean
-        q = other_row(q) if variance_too else ((rows - mean) ** 2).mean(axis=-1, keepdims=True)
-        return mean.reshape(*z.shape[:-1], 1), q.reshape(*z.shape[:-1], 1)
-
-    return statistics
+    rows = z.reshape(-1, z.shape[-1])
+    mean, q = row_statistics(rows)
+    mean = other_row(mean) if mean_too else mean
+    q = other_row(q) if variance_too else _mean((rows - mean) ** 2)
+    return mean.reshape(*z.shape[:-1], 1), q.reshape(*z.shape[:-1], 1)
 
 
 OTHER_ROWS = {
@@ -129,8 +125,8 @@ OTHER_ROWS = {
 }
 
 
-def _rounded_eps(dtype):
-    return lambda q, eps: np.sqrt(q + float(dtype(eps)))
+def _rounded_eps(q, eps, dtype):
+    return np.sqrt(q + float(dtype(eps)))
 
 
 def _column(parameter):
@@ -141,7 +137,10 @@ FORWARD_MISTAKES = (
     Mistake(
         "the variance is divided by d - 1, not d",
         "statistics",
-        [("", _divided_by(lambda d: d - 1)), ("but by 1 where d is 1", _divided_by(lambda d: max(d - 1, 1)))],
+        [
+            ("", partial(_divided_by, divisor=lambda d: d - 1)),
+            ("but by 1 where d is 1", partial(_divided_by, divisor=lambda d: max(d - 1, 1))),
+        ],
     ),
     Mistake("eps is outside the root", "root", [("", lambda q, eps: np.sqrt(q) + eps)]),
     Mistake(
@@ -154,8 +153,8 @@ FORWARD_MISTAKES = (
     ),
     Mistake("eps is squared", "root", [("", lambda q, eps: np.sqrt(q + eps**2))]),
     Mistake("eps is missing", "root", [("", lambda q, eps: np.sqrt(q))]),
-    Mistake("eps is rounded to zero in half precision", "root", [("", _rounded_eps(np.float16))]),
-    Mistake("eps is rounded to single precision", "root", [("", _rounded_eps(np.float32))]),
+    Mistake("eps is rounded to zero in half precision", "root", [("", partial(_rounded_eps, dtype=np.float16))]),
+    Mistake("eps is rounded to single precision", "root", [("", partial(_rounded_eps, dtype=np.float32))]),
     Mistake(
         "not centred, as in RMSNorm",
         "statistics",
@@ -181,20 +180,34 @@ FORWARD_MISTAKES = (
         "normalized over the wrong axes",
         "statistics",
         [
-            ("all of them", _over(lambda ndim: tuple(range(ndim)))),
-            ("all but the first", _over(lambda ndim: tuple(range(1, ndim)))),
-            ("the first", _over(lambda ndim: 0)),
-            ("the last but one", _over(lambda ndim: -2)),
-            ("all but the last, as in batch normalization", _over(lambda ndim: tuple(range(ndim - 1)))),
+            ("all of them", partial(_over, axes=lambda ndim: tuple(range(ndim)))),
+            ("all but the first", partial(_over, axes=lambda ndim: tuple(range(1, ndim)))),
+            ("the first", partial(_over, axes=lambda ndim: 0)),
+            ("the last but one", partial(_over, axes=lambda ndim: -2)),
+            ("all but the last, as in batch normalization", partial(_over, axes=lambda ndim: tuple(range(ndim - 1)))),
         ],
     ),
-    Mistake("padding is counted in the mean or the variance", "statistics", _paddings()),
+    Mistake(
+        "padding is counted in the mean or the variance",
+        "statistics",
+        [
+            (f"rows padded to {words}", partial(_padded, width=width, **forgotten))
+            for words, width in WIDTHS.items()
+            for forgotten in FORGOTTEN
+        ],
+    ),
     Mistake(
         "rows are mixed",
         "statistics",
-        [(f"mean and variance of {words}", _mixed(row)) for words, row in OTHER_ROWS.items()]
-        + [(f"the mean of {words}", _mixed(row, variance_too=False)) for words, row in OTHER_ROWS.items()]
-        + [(f"the variance of {words}", _mixed(row, mean_too=False)) for words, row in OTHER_ROWS.items()],
+        [
+            (f"{what} of {words}", partial(_mixed, other_row=row, mean_too=mean_too, variance_too=variance_too))
+            for what, mean_too, variance_too in (
+                ("mean and variance", True, True),
+                ("the mean", True, False),
+                ("the variance", False, True),
+            )
+            for words, row in OTHER_ROWS.items()
+        ],
     ),
 )
 
@@ -401,7 +414,7 @@ def _stalled_sums(layer):
 
 def _squares_fit(call):
     """Whether the sum of squares stays in the range of the dtype, so that an overflow explains nothing."""
-    return bool(np.isfinite(np.square(call.z).sum(axis=-1)).all())
+    return bool(np.isfinite(np.square(call.z).sum()))
 
 
 def _variance_cancels(call, digits):

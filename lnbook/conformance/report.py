@@ -90,11 +90,14 @@ def checks(*kinds, vjp=True):
     vjp : bool
         False leaves out the checks that need a vjp.
     """
-    unknown = set(kinds) - set(KINDS)
-    if unknown:
-        raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {', '.join(sorted(map(repr, unknown)))}")
-    wanted = kinds or KINDS
-    return tuple(Check(s) for s in STATEMENTS if s.kind in wanted and (vjp or not s.uses_vjp))
+    return _checks(kinds or KINDS, vjp)
+
+
+def _checks(kinds, vjp):
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if isinstance(kinds, str) or not kinds or unknown:
+        raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {kinds!r}")
+    return tuple(Check(s) for s in STATEMENTS if s.kind in kinds and (vjp or not s.uses_vjp))
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
         `vjp(z, gain, bias, eps, g)` with g, the gradient of a loss by the output, of the shape of z. It returns the
         gradients by z (of the shape of z), by gain and by bias (d,). Without it no fact about derivatives is asked.
     dtype : "float16", "float32", "float64", or "bfloat16" where ml_dtypes has been imported
-    kinds : those to ask of "convention", "gradient" and "floating point"
+    kinds : a tuple of those to ask of "convention", "gradient" and "floating point"
     title : str, optional
         What the report calls the layer norm; its name, if not given.
 
@@ -180,14 +183,14 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
         if not callable(function) and not (name == "vjp" and function is None):
             raise TypeError(f"{name} must be callable, got {type(function).__name__}")
     layer = LayerUnderTest(layer_norm, vjp, dtype)
-    asked = checks(*kinds, vjp=vjp is not None)
+    asked = _checks(kinds, vjp is not None)
     rows = tuple(_ask(one.statement, layer) for one in asked)
     return Report(
         title or getattr(layer_norm, "__name__", type(layer_norm).__name__),
         layer.dtype.name,
         rows,
         diagnose(rows, layer),
-        len(checks(*kinds)) - len(asked),
+        len(_checks(kinds, True)) - len(asked),
     )
 
 

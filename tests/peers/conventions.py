@@ -140,7 +140,7 @@ LAYERS = [
 
 
 def measured_eps(layer):
-    """The default that a result shows: z = (-t, t) with t^2 = 1e-7 has the core t / sqrt(t^2 + eps) in float64."""
+    """The default that a result shows: z = (-t, t) with t^2 = 1e-7 has the core t / sqrt(t^2 + eps)."""
     run, _ = layer.build((2,), 2, None)
     t = 1e-7**0.5
     u = float(np.asarray(run(np.array([[-t, t]], np.float32)))[0, 1])

@@ -107,7 +107,7 @@ def random_problems():
 
 
 def extreme_problems():
-    rows = [row for row in extreme_rows(np.float64).values() if len(row)]
+    rows = [row for row in extreme_rows(np.float64).values()]
     spike = problem([1, 0, 0], 1.7e-7, gain=[0.65, 0, 0])  # a gain alone in a direction that J almost removes
     sharp = problem([0, 0, 0, 0], 1e-6, gain=[1, 0, 0, 0])  # B71
     return [problem(row, eps) for row, eps in product(rows, (1e-12, 1e-5, 1e6))] + [spike, sharp]
@@ -159,7 +159,6 @@ def agrees_with_lnbook(answer, z, eps, gain, bias):
         close(answer["jacobian"], lnbook.jacobian(z, gain, eps=eps), most * of_jacobian)
     if eps > 0:
         for name, with_gain in (("coreBound", None), ("bound", gain)):
-            # lnbook's constant without gain is that of d >= 2; at d = 1 both are 0
             bound = lnbook.lipschitz_constant(len(z), with_gain, eps=eps)
             close(answer[name], bound, bound)
 
