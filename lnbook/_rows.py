@@ -172,12 +172,12 @@ def _row_sum(a, b=None):
     return total
 
 
-def center_rows(z, out=None):
+def center_rows(z):
     """v = z - mean(z) and q of rows of float64: (n, d) -> (n, d), (n,)
 
     Centred twice, because the first mean leaves a rest where the offset is large. A rest too small to show is left.
     """
-    v = np.subtract(z, row_mean(z)[:, None], out=out)  # (n, d)
+    v = z - row_mean(z)[:, None]  # (n, d)
     rest, q = row_mean(v), row_mean(v, v)  # (n,), (n,)
     rest[np.abs(rest) <= 2.0**-57 * np.sqrt(q)] = 0
     if rest.any():
@@ -192,7 +192,7 @@ def core_rows(z, eps, out):
     A row of NaN or infinity becomes NaN.
     """
     with np.errstate(all="ignore"):
-        v, q = center_rows(z, out)
+        v, q = center_rows(z)
         np.divide(v, np.sqrt(q + eps)[:, None], out=out)
         extreme = ~((q > SQUARES[0]) & (q < SQUARES[1]))  # (n,) where q is NaN too
         if extreme.any():

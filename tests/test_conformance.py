@@ -6,6 +6,7 @@ import sys
 import tomllib
 import warnings
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -175,6 +176,20 @@ def test_a_statement_is_kept_as_it_is_stated(monkeypatch):
     assert [statement.fact for statement in kept] == ["a-fact", "a-slope", "a-sum"]
 
 
+def test_the_bound_on_differences_is_asked_at_three_steps():
+    class Square:
+        def y(self, z, gain, *, eps):
+            assert eps == Fraction(1, 64)
+            return 100 * gain * z**2
+
+    # (3, 3, 3) and the steps (1, -1, 0) / 16 and (1, -1, 0), (1, 2, 4) and (1, -1, 0); the gain is (2, -1, 1/2)
+    lengths = [np.hypot(194, 95) / 256 * 16, np.hypot(14, 5), np.hypot(6, 3)]
+    got = facts._stretching(Square(), facts.GAIN, Fraction(1, 64))
+    assert got.astype(float) == pytest.approx(
+        [100 * length / np.sqrt(2) / (2 * 8) - 1 for length in lengths], rel=1e-12
+    )
+
+
 def test_the_function_under_test_gets_what_is_asked():
     seen = []
 
@@ -251,6 +266,11 @@ def test_two_mistakes_are_both_named(layer_norm, names):
     report = conformance.check(layer_norm)
     assert not report.ok
     assert set(report.mistakes) == names
+
+
+def test_a_variance_that_cancels_and_a_sum_that_stalls_are_both_named():
+    report = conformance.check(wrong.mean_of_squares_minus_square_of_mean, vjp=wrong.sums_in_half_precision)
+    assert report.mistakes == (mistakes.CANCELLING_VARIANCE, mistakes.HALF_SUMS)
 
 
 def test_two_mistakes_of_the_gradient_are_both_named():
@@ -331,6 +351,42 @@ def test_half_precision_explains_errors_of_its_own_size_only():
     assert mistakes._half_statistics([rounded_away, off["fits"]])
     assert mistakes._half_statistics([rounded_away]) is False
     assert mistakes._half_statistics([call_that_is_off(1e-3, eps=tiny)])
+
+
+def returning(*numbers):
+    return Call("def-output", CONVENTION, None, None, None, 1, None, tuple(np.array(n, float) for n in numbers))
+
+
+@pytest.mark.parametrize("scale", [1, 100])
+def test_a_model_fits_where_all_numbers_are_its_own_and_some_are_not_the_right_ones(scale):
+    def model(call, factor=1, fails_at=None, reshapes_at=None):
+        if call is fails_at:
+            raise ValueError
+        numbers = factor * np.array([scale, 0])
+        return (numbers[None] if call is reshapes_at else numbers,)
+
+    nonsense, right, nearly, twice = (returning([x * scale, 0]) for x in (7, 1, 1.0005, 2))
+    for recipe, calls, fits in (
+        ({"factor": 2}, [twice], True),
+        ({"factor": 2}, [twice, nonsense], False),
+        ({"factor": 2}, [nonsense, twice], False),
+        ({"factor": 2, "fails_at": nonsense}, [nonsense, twice], True),
+        ({"factor": 2, "reshapes_at": nonsense}, [nonsense, twice], True),
+        ({"factor": 2, "fails_at": nonsense}, [nonsense], False),
+        ({}, [right, right], False),
+        ({}, [right, nearly], False),
+        ({"factor": 1.0005}, [nearly], False),
+    ):
+        assert mistakes._fits(calls, model, recipe, 1e-3) is fits
+
+
+def test_numbers_below_one_are_compared_as_if_they_were_one():
+    def model(call, factor=1):
+        return (factor * np.array([0.01, 0]),)
+
+    assert mistakes._fits([returning([0.0209, 0])], model, {"factor": 2}, 1e-3)
+    assert not mistakes._fits([returning([0.0215, 0])], model, {"factor": 2}, 1e-3)
+    assert [mistakes._tolerance(ExactLayer(dtype)) for dtype in ("float16", "float64")] == [2.0**-6, 1e-9]
 
 
 def test_a_variance_wrong_far_from_zero_is_not_taken_for_one_that_cancels():
@@ -489,6 +545,11 @@ def test_the_report_counts_and_says_what_was_not_asked():
     assert derivatives == sum(s.uses_vjp for s in STATEMENTS) > 0
 
 
+def test_a_report_without_a_title_has_the_name_of_the_function_or_of_its_type():
+    for function, title in ((of_lnbook, "of_lnbook"), (partial(of_lnbook), "partial")):
+        assert conformance.check(function, kinds=(FLOATING_POINT,)).title == title
+
+
 def test_rows_hold_the_numbers_compared():
     row = next(r for r in conformance.check(of_lnbook).rows if r.name == "gain-example")
     assert (row.fact, row.kind, row.verdict, row.expected, row.got, row.error, row.trouble) == (
@@ -525,6 +586,58 @@ def test_a_row_of_four_numbers_shows_all_of_them_and_one_of_five_the_worst():
     assert str(row).endswith("expected 1, 2, 3, 4, got 1, 2, 3, 5")
     row = row._replace(expected=(1, 2, 3, 4, 5), got=(1, 2, 3.5, 4, 5.25))
     assert str(row).endswith("expected 3 at 2, got 3.5")
+    row = row._replace(expected=(1, 2, 3, 4), got=(1, 2, 3, 4.00000001234))
+    assert str(row).endswith("expected 1, 2, 3, 4, got 1, 2, 3, 4.00000001")
+    row = row._replace(expected=(1,), got=(1 + 1.23456e-12,))
+    assert str(row).endswith("expected 1, got 1.000000000001")
+    row = row._replace(expected=(1,), got=(1 + 2.0**-52,))
+    assert str(row).endswith("expected 1, got 1.0000000000000002")
+
+
+ROWS = (
+    report.Row("def-output", "def-output", CONVENTION, "a convention", "holds", (1.0,), (1.0,), 9.96, ""),
+    report.Row("bias-offset", "bias-offset", CONVENTION, "another", "FAILS", (1.0,), (2.0,), 12345.6, ""),
+    report.Row("shift-exact/far", "shift-exact", FLOATING_POINT, "digits", "weak", (0.0,), (0.5,), 1e5, ""),
+    report.Row("sum-stalls", "sum-stalls", FLOATING_POINT, "sums", "FAILS", (4.0,), None, np.inf, "raised an error"),
+)
+
+
+def test_a_report_as_it_is_printed():
+    assert str(report.Report("mine", "float32", ROWS, ("eps is squared",), 3)).splitlines() == [
+        "mine, float32",
+        "1 holds, 1 weak, 2 fails (3 facts about derivatives not asked: no vjp given)",
+        "",
+        "convention                            error  (in units in the last place of the output's scale)",
+        "holds  def-output                      10.0  a convention",
+        "FAILS  bias-offset                    12000  another",
+        "                                             expected 1, got 2",
+        "",
+        "floating point                        error  (in units in the last place of the output's scale)",
+        "weak   shift-exact/far              1.0e+05  digits",
+        "                                             expected 0, got 0.5",
+        "FAILS  sum-stalls                       inf  sums",
+        "                                             raised an error",
+        "",
+        "the numbers fit this mistake: eps is squared",
+    ]
+    shown = {0.04: "0.0", 9.94: "9.9", 10: "10", 10.4: "10", 99999: "100000", 1e5: "1.0e+05"}
+    assert {error: report._rounded(error) for error in shown} == shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "last"),
+    [
+        (ROWS[:1], "holds  def-output                      10.0  a convention"),
+        (ROWS[:2], "the numbers fit none of the mistakes known here"),
+        (ROWS[2:], "                                             raised an error"),
+        ((ROWS[1]._replace(got=None, trouble="raised an error"),), " " * 45 + "raised an error"),
+        ((ROWS[1]._replace(kind=FLOATING_POINT),), " " * 45 + "expected 1, got 2"),
+    ],
+)
+def test_a_report_says_that_no_mistake_fits_where_numbers_are_wrong_that_are_none_of_rounding(rows, last):
+    lines = str(report.Report("mine", "float32", rows, (), 0)).splitlines()
+    assert lines[-1] == last
+    assert lines[1].endswith(" fails")
 
 
 def test_checks_are_chosen_by_kind():
