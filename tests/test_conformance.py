@@ -135,6 +135,26 @@ def test_a_row_of_zeros_costs_nothing_and_a_small_output_has_a_small_scale():
     assert layer.scale == Fraction(1, 8)
 
 
+def test_units_and_costs_are_counted_with_the_stretch_of_a_statement():
+    def statement(z, stretch):
+        return facts.Statement("name", CONVENTION, "words", lambda layer: layer.y(z, eps=3), False, stretch)
+
+    _, unit, cost = report._exactly(statement([[-1, 1]], 3), np.dtype("float32"))  # the core is (-1, 1) / 2
+    assert (unit, cost) == (Fraction(3, 2**24), Fraction(3, 4))
+    _, unit, cost = report._exactly(statement([[0, 0]], 1), np.dtype("float32"))
+    assert (unit, cost) == (Fraction(1, 2**23), 0)
+
+
+def test_what_the_statements_are_made_of():
+    numbers = facts.spread(1000)
+    assert len({256 * x for x in numbers if (256 * x).denominator == 1 and abs(x) <= 2}) == 1000
+    assert abs(numbers.mean()) < 0.01
+    assert abs((numbers**2).mean() - 4 / 3) < 0.01
+    assert (facts._offset(ExactLayer("float32"), 2)[0] - facts.spread(768)).tolist() == [2**12] * 768
+    assert [a.shape for a in ExactLayer("float32").arguments(np.zeros((2, 1, 3)), None, None)[1:3]] == [(3,), (3,)]
+    assert exact.length(facts.array([[3, 4], [5, 12]])).tolist() == [[5], [13]]
+
+
 def test_the_cost_is_what_half_a_unit_in_each_input_can_do():
     z, gain, g, eps = np.array([[1000.0, 1001.0, 1003.0]]), np.array([2.0, -1.0, 0.5]), np.array([[1.0, 0.0, 2.0]]), 0.1
     half = float(np.spacing(np.float32(1003))) / 2
@@ -522,6 +542,22 @@ def test_warnings_of_the_function_are_neither_shown_nor_errors():
     assert conformance.check(warning).ok
 
 
+def test_what_the_caller_wants_numpy_to_raise_is_not_raised_in_the_function():
+    expected = str(conformance.check(wrong.eps_missing))
+    with np.errstate(all="raise"):
+        assert str(conformance.check(wrong.eps_missing)) == expected
+
+
+def test_a_mistake_is_named_even_if_the_function_writes_over_its_arguments():
+    def in_place(z, gain, bias, eps):
+        y = wrong.eps_squared(z, gain, bias, eps)
+        for argument in (z, gain, bias):
+            argument.fill(7)
+        return y
+
+    assert conformance.check(in_place).mistakes == ("eps is squared",)
+
+
 def test_a_function_may_write_over_its_arguments():
     def in_place(z, gain, bias, eps):
         y = of_lnbook(z, gain, bias, eps)
@@ -552,9 +588,11 @@ def test_a_report_without_a_title_has_the_name_of_the_function_or_of_its_type():
 
 def test_rows_hold_the_numbers_compared():
     row = next(r for r in conformance.check(of_lnbook).rows if r.name == "gain-example")
-    assert (row.fact, row.kind, row.verdict, row.expected, row.got, row.error, row.trouble) == (
+    assert row == report.Row(
+        "gain-example",
         "gain-example",
         CONVENTION,
+        "z = (1, 1, -2), eps = 2, gain = (2, 0, -1): y = (1, 0, 1)",
         "holds",
         (1.0, 0.0, 1.0),
         (1.0, 0.0, 1.0),
@@ -660,8 +698,17 @@ def test_a_derivative_fact_needs_a_vjp(check):
         ({"layer_norm": 3}, TypeError, "layer_norm must be callable, got int"),
         ({"layer_norm": of_lnbook, "vjp": 3}, TypeError, "vjp must be callable, got int"),
         ({"layer_norm": of_lnbook, "dtype": "int32"}, ValueError, "dtype must be one of .* got int32"),
-        ({"layer_norm": of_lnbook, "dtype": "nonsense"}, ValueError, "dtype must be one of .* got 'nonsense'"),
-        ({"layer_norm": of_lnbook, "kinds": ("speed",)}, ValueError, "kinds must be among .* got .'speed',."),
+        (
+            {"layer_norm": of_lnbook, "dtype": "nonsense"},
+            ValueError,
+            "^dtype must be one of float16, bfloat16, float32, float64, "
+            "bfloat16 only where ml_dtypes has been imported, got 'nonsense'$",
+        ),
+        (
+            {"layer_norm": of_lnbook, "kinds": ("speed",)},
+            ValueError,
+            "^kinds must be among convention, gradient, floating point, got .'speed',.$",
+        ),
         ({"layer_norm": of_lnbook, "kinds": ()}, ValueError, "kinds must be among"),
         ({"layer_norm": of_lnbook, "kinds": "gradient"}, ValueError, "kinds must be among .* got 'gradient'"),
     ],

@@ -142,6 +142,7 @@ def test_arguments_beyond_the_dtype_of_z_are_silent_and_lose_nothing():
             expected = f(wide)
             np.testing.assert_allclose(expected.astype(np.float32), f(z), rtol=1e-6)
             assert not np.isnan(f(z)).any()
+    assert lnbook.vjp(wide, np.full(z.shape, 1e308))[2].tolist() == [np.inf] * 4
     for f in (lnbook.jvp, lambda *arguments, **keywords: lnbook.vjp(*arguments, **keywords)[0]):
         assert f(z[1], np.zeros(4), eps=5e-309).tolist() == [0] * 4  # 1 / (q + eps) is out of range
 
