@@ -125,7 +125,7 @@ class Rows:
             else:
                 result = np.empty(z.shape)
                 yield part, z, result
-                with np.errstate(over="ignore", invalid="ignore"):
+                with np.errstate(over="ignore"):
                     out[part] = result
 
     def restore(self, rows):

@@ -142,6 +142,7 @@ def test_arguments_beyond_the_dtype_of_z_are_silent_and_lose_nothing():
             expected = f(wide)
             np.testing.assert_allclose(expected.astype(np.float32), f(z), rtol=1e-6)
             assert not np.isnan(f(z)).any()
+    assert lnbook.layer_norm(wide[0], np.full(4, 1.7e308)).tolist()[3] == np.inf
     assert lnbook.vjp(wide, np.full(z.shape, 1e308))[2].tolist() == [np.inf] * 4
     for f in (lnbook.jvp, lambda *arguments, **keywords: lnbook.vjp(*arguments, **keywords)[0]):
         assert f(z[1], np.zeros(4), eps=5e-309).tolist() == [0] * 4  # 1 / (q + eps) is out of range
@@ -390,6 +391,12 @@ def test_eps_zero_is_refused_at_a_constant_row_only(f, dtype):
     z[1] = 7
     with pytest.raises(ValueError, match=r"^eps must be positive where .* constant"):
         f(z, eps=0)
+
+
+def test_the_error_at_a_constant_row_says_what_to_do():
+    with pytest.raises(ValueError) as error:
+        lnbook.normalize([3, 3], eps=0)
+    assert str(error.value) == "eps must be positive where a row of z is constant: at eps = 0 its core is undefined"
 
 
 @pytest.mark.parametrize("eps", [0, -1, math.inf])
