@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -391,6 +392,15 @@ def test_eps_zero_is_refused_at_a_constant_row_only(f, dtype):
     z[1] = 7
     with pytest.raises(ValueError, match=r"^eps must be positive where .* constant"):
         f(z, eps=0)
+
+
+def test_an_eps_beyond_the_floats_is_refused_and_one_below_them_is_zero():
+    for eps in (10**400, Fraction(10**400), np.longdouble("1e4000")):
+        with pytest.raises(ValueError, match="eps must be finite and not negative, got "):
+            lnbook.normalize([1, 2], eps=eps)
+    with pytest.raises(ValueError, match="eps must be finite and positive, got "):
+        lnbook.lipschitz_constant(3, eps=Fraction(1, 10**400))
+    assert lnbook.normalize([1, 3], eps=Fraction(1, 10**400)).tolist() == [-1, 1]
 
 
 def test_the_error_at_a_constant_row_says_what_to_do():
