@@ -149,6 +149,12 @@ def test_arguments_beyond_the_dtype_of_z_are_silent_and_lose_nothing():
         assert f(z[1], np.zeros(4), eps=5e-309).tolist() == [0] * 4  # 1 / (q + eps) is out of range
 
 
+def test_float16_is_not_rounded_to_float32_on_the_way():
+    gain = np.array([1, 1 + 2.0**-11 + 2.0**-40])  # a hair above the middle of two float16, and the middle in float32
+    y = lnbook.layer_norm(np.array([-1, 1], np.float16), gain, eps=0)
+    assert y.tolist() == [-1, 1 + 2.0**-10]
+
+
 @over(FUNCTIONS)
 def test_float16_computes_in_more_digits_and_rounds_once(f):
     z = sample(np.float16)
