@@ -23,7 +23,7 @@ book: .venv/ready ## build the book; a failing cell, a warning or a dead referen
 # A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
 test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	$(BIN)/python tests/browser.py
+	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env
 
 # The peers are locked for one Python: their wheels differ from one to the next.
@@ -40,12 +40,12 @@ peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, 
 	.venv-peers/bin/python -m pytest -n auto tests/peers
 
 bench: .venv/ready ## errors, times and memory in one table; beside the peers where `make peers` made their environment
-	$(if $(wildcard .venv-peers/ready),.venv-peers,.venv)/bin/python tests/bench.py
+	$(if $(wildcard .venv-peers/ready),.venv-peers,.venv)/bin/python tools/bench.py
 
 # mutmut is pinned here: what this alone needs should not stand between a reader and the book.
 mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to catch; takes about an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python tools/mutants.py
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
 	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md
@@ -55,16 +55,16 @@ serve: book ## the built book on localhost
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $$port >/dev/null 2>&1
 
 pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
-	PYTHONPATH=tests $(BIN)/python book/_ext/pdf.py
+	$(BIN)/python tools/pdf.py
 
 weigh: .venv/ready ## the pages' bytes and time beside those of the default theme; takes minutes
-	$(BIN)/python tests/weigh.py
+	$(BIN)/python tools/weigh.py
 
 links: .venv/ready ## check the links that lead outside; needs the internet
 	$(BIN)/jupyter-book build . --builder linkcheck
 
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
-	$(BIN)/python tests/record.py
+	$(BIN)/python tools/record.py
 
 record-peers: .venv-peers/ready ## record the reports and tables of the peers again; read their diff too
 	PYTHONPATH=tests .venv-peers/bin/python tests/peers/reports.py

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lnbook import jacobian, layer_norm, normalize, variance
-from lnbook.exact import core
-from lnbook.figures import defaults_over_spread
+from lnbook.pages.exact import core
+from lnbook.pages.figures import defaults_over_spread
 
 ROOT = Path(__file__).parents[1]
 Q = sp.Rational

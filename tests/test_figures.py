@@ -7,10 +7,10 @@ from pathlib import Path
 import jupytext
 import numpy as np
 import pytest
-from record import ROOT, pages
+from record import RECORDS, ROOT, pages
 
-from lnbook import figures
-from lnbook.figures.style import COLOURS, themed_svg
+from lnbook.pages import figures
+from lnbook.pages.figures.style import COLOURS, themed_svg
 
 # How red, green and blue light mix for the three kinds of colour blindness: Machado, Oliveira and Fernandes (2009),
 # "A physiologically-based model for simulation of color vision deficiency", severity 1.
@@ -82,7 +82,7 @@ def test_each_figure_has_words():
 
 def test_no_colour_of_a_picture_is_fixed():
     """Whatever the theme does not set would be lost on one of the two pages."""
-    for path in (ROOT / "tests" / "notebooks").glob("*.ipynb"):
+    for path in RECORDS.glob("*.ipynb"):
         for svg in re.findall(r'"<svg.*?</svg>', path.read_text(encoding="utf8"), re.DOTALL):
             assert re.findall(r"(?<!, )#[0-9a-f]{6}\b", svg) == [], path.stem
 

@@ -1,4 +1,4 @@
-"""The facts of the page on floating point, and lnbook.algorithms, against fractions and integers."""
+"""The facts of the page on floating point, and lnbook.pages.algorithms, against fractions and integers."""
 
 import re
 from fractions import Fraction
@@ -13,9 +13,10 @@ from exact import fraction_mean, fraction_variance, fractions, largest, vanishes
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lnbook import algorithms, normalize
-from lnbook.algorithms import CORES
-from lnbook.figures import error_over_offset, stored_after_shift
+from lnbook import normalize
+from lnbook.pages import algorithms
+from lnbook.pages.algorithms import CORES
+from lnbook.pages.figures import error_over_offset, stored_after_shift
 
 ROOT = Path(__file__).parents[1]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)

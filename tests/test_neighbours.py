@@ -834,7 +834,7 @@ SETS = {
 @fact("norm-axes", way="exact")
 @pytest.mark.parametrize("name", SETS)
 def test_the_entries_that_share_statistics(name):
-    from lnbook.figures.neighbours import CHANNELS, NORMS, PLACES, SAMPLES
+    from lnbook.pages.figures.neighbours import CHANNELS, NORMS, PLACES, SAMPLES
 
     x = np.arange(SAMPLES * CHANNELS * PLACES).reshape(SAMPLES, CHANNELS, PLACES) ** 2 % 13
     got = NORMS[name](x)
@@ -849,8 +849,8 @@ def test_the_entries_that_share_statistics(name):
 def test_the_picture_draws_the_shared_entries():
     from matplotlib.colors import to_hex
 
-    from lnbook.figures import shared_statistics
-    from lnbook.figures.style import CORE
+    from lnbook.pages.figures import shared_statistics
+    from lnbook.pages.figures.style import CORE
 
     for axes, key in zip(shared_statistics().axes, SETS.values(), strict=True):
         lit = [to_hex(patch.get_facecolor()) == CORE for patch in axes.patches[::2]]

@@ -14,9 +14,9 @@ from inputs import epsilons
 from test_cases import CASES, differs, same
 
 import lnbook
-from lnbook.algorithms import CORES
-from lnbook.rounding import BITS, running_sum
-from lnbook.show import line
+from lnbook.pages.algorithms import CORES
+from lnbook.pages.rounding import BITS, running_sum
+from lnbook.pages.show import line
 
 PAGE = Path(__file__).parents[1] / "book" / "settled.md"
 ENTRY = re.compile(r"^\((settled-[\w-]+)\)=\n### [^\n]+\?\n\n(.*?)(?=^\(settled-|^## )", re.MULTILINE | re.DOTALL)

@@ -30,7 +30,7 @@ def offer_notebook(app, pagename, templatename, context, doctree):
 
 
 def record_of(app, pagename):
-    return Path(app.srcdir, "tests", "notebooks", f"{pagename.split('/')[-1]}.ipynb")
+    return Path(app.srcdir, "book", "_records", "notebooks", f"{pagename.split('/')[-1]}.ipynb")
 
 
 class Downloads(SphinxDirective):

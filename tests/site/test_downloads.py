@@ -1,6 +1,5 @@
 """What a reader takes along opens: each page's notebook and source, the book as a zip and as a PDF."""
 
-import os
 import subprocess
 import sys
 import zipfile
@@ -48,8 +47,8 @@ def test_the_zip_holds_the_book_and_opens_from_a_folder(built, browser, tmp_path
 
 @pytest.mark.usefixtures("browser")
 def test_the_pdf_is_whole(tmp_path):
-    command = [sys.executable, ROOT / "book" / "_ext" / "pdf.py", tmp_path]
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")}, check=True, capture_output=True)
+    command = [sys.executable, ROOT / "tools" / "pdf.py", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
     pdf = PdfReader(tmp_path / "_build" / "pdf" / "layer-normalization-book.pdf")
     assert pdf.metadata.title == "Layer normalization, settled"
     outline = {entry.title for entry in flat(pdf.outline)}

@@ -6,8 +6,8 @@ from math import cos, log10, radians, sin, sqrt
 
 import pytest
 
-from lnbook import figures
-from lnbook.figures.interactive import one_two_five
+from lnbook.pages import figures
+from lnbook.pages.figures.interactive import one_two_five
 
 NAMES = [name for name in figures.__all__ if name.endswith("_slider")]
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
