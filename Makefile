@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh
+.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh statement
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,7 @@ bench: .venv/ready ## errors, times and memory in one table; beside the peers wh
 # mutmut is pinned here: what this alone needs should not stand between a reader and the book.
 mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to catch; takes about an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
+	PYTHONPATH=tests $(BIN)/python tools/text_mutants.py
 	$(BIN)/python tools/mutants.py
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
@@ -65,6 +66,9 @@ links: .venv/ready ## check the links that lead outside; needs the internet
 
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
 	$(BIN)/python tools/record.py
+
+statement: .venv/ready ## what changed in a statement and its tests: LABEL=…, and READ=yes once they are read
+	@PYTHONPATH=tests $(BIN)/python tools/pins.py $(LABEL) $(READ)
 
 record-peers: .venv-peers/ready ## record the reports and tables of the peers again; read their diff too
 	PYTHONPATH=tests .venv-peers/bin/python tests/peers/reports.py
