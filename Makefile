@@ -33,7 +33,7 @@ PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
 .venv-peers/ready: requirements-peers.txt pyproject.toml
 	@test -n "$(PYTHON311)" || { echo "make peers needs Python 3.11, and no other; name it: make peers PYTHON311=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON311) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c requirements-peers.txt -e '.[fast,peers]'
 	@touch $@
 
 peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, JAX with flax, Keras and ONNX Runtime
@@ -78,9 +78,15 @@ record-peers: .venv-peers/ready ## record the reports and tables of the peers ag
 $(BIN)/uv:
 	$(MAKE) .venv/ready
 
-# Not .venv/ready: an outdated requirements.txt is what this mends.
-lock: $(BIN)/uv ## compile requirements.txt from pyproject.toml
-	echo '-e .[figures,book,lab,test]' | $(BIN)/uv pip compile --universal --python-version 3.11 --quiet -o requirements.txt -
+LOCK = $(BIN)/uv pip compile --quiet --universal --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+
+# A pin stays while the ranges of pyproject.toml allow it, unless UPGRADE is set. The peers' file is read by pip as a list
+# of constraints: it pins also what only some builds of PyTorch need. Not .venv/ready: an outdated lock is what this mends.
+lock: $(BIN)/uv ## lock what pyproject.toml allows; UPGRADE=1 takes the newest of everything
+	echo '-e .[book,lab,test]' | $(LOCK) --python-version 3.11 -o requirements.txt -
+	grep '==' requirements.txt > .venv/pins.txt
+	echo '.[fast,peers]' | $(LOCK) --python-version 3.11 --no-emit-package lnbook --strip-extras --no-annotate \
+		-c .venv/pins.txt -o requirements-peers.txt -
 
 clean: ## remove what building and testing left
 	rm -rf _build .pytest_cache .hypothesis .ruff_cache
