@@ -77,9 +77,6 @@ apply/eqP/eqP => [xx|->]; last exact: dot0l.
 apply/vecP => i; rewrite mxE; apply/eqP; rewrite -sqrf_eq0 expr2; apply/eqP.
 by move: i isT; apply: psumr_eq0P xx => i _; rewrite -expr2 sqr_ge0.
 Qed.
-(* x yᵀ w = ⟨y, w⟩ x *)
-Lemma outer_mul x y w : x *m y^T *m w = ⟨y, w⟩ *: x.
-Proof. by rewrite -mulmxA [y^T *m w]mx11_scalar -dotE mul_mx_scalar. Qed.
 
 Lemma norm_ge0 x : 0 <= ‖x‖. Proof. exact: sqrtr_ge0. Qed.
 Lemma sqr_norm x : ‖x‖ ^+ 2 = ⟨x, x⟩. Proof. by rewrite sqrK ?dot_ge0. Qed.
@@ -93,8 +90,6 @@ Lemma norm_sub x y : ‖x - y‖ = ‖y - x‖. Proof. by rewrite -normN opprB. 
 (* ‖x‖ ≤ c is ⟨x, x⟩ ≤ c² *)
 Lemma norm_le x c : 0 <= c -> (‖x‖ <= c) = (⟨x, x⟩ <= c ^+ 2).
 Proof. by move=> c0; rewrite -sqr_norm ler_pexpn2r ?nnegrE ?norm_ge0. Qed.
-Lemma norm_le_norm x c y : 0 <= c -> (‖x‖ <= c * ‖y‖) = (⟨x, x⟩ <= c ^+ 2 * ⟨y, y⟩).
-Proof. by move=> c0; rewrite norm_le ?mulr_ge0 ?norm_ge0 // exprMn sqr_norm. Qed.
 
 Lemma dot_sub x y : ⟨x - y, x - y⟩ = ⟨x, x⟩ - ⟨x, y⟩ *+ 2 + ⟨y, y⟩.
 Proof. by rewrite dotBl !dotBr (dotC y x) opprB mulr2n opprD !addrA addrAC -!addrA. Qed.
@@ -132,6 +127,12 @@ by apply: sumr_ge0 => j _; rewrite -expr2 sqr_ge0.
 Qed.
 End Vectors.
 
+Lemma norm_le_norm (R : rcfType) m n (x : 'cV[R]_m) (c : R) (y : 'cV[R]_n) :
+  0 <= c -> (‖x‖ <= c * ‖y‖) = (⟨x, x⟩ <= c ^+ 2 * ⟨y, y⟩).
+Proof. by move=> c0; rewrite norm_le ?mulr_ge0 ?norm_ge0 // exprMn sqr_norm. Qed.
+(* x yᵀ w = ⟨y, w⟩ x *)
+Lemma outer_mul (R : rcfType) m n (x : 'cV[R]_m) (y w : 'cV[R]_n) : x *m y^T *m w = ⟨y, w⟩ *: x.
+Proof. by rewrite -mulmxA [y^T *m w]mx11_scalar -dotE mul_mx_scalar. Qed.
 Lemma dot_mulmx (R : rcfType) m n (A : 'M[R]_(m, n)) x y : ⟨A *m x, y⟩ = ⟨x, A^T *m y⟩.
 Proof. by rewrite !dotE trmx_mul mulmxA. Qed.
 
