@@ -144,6 +144,7 @@ Implicit Types (z x y : 'cV[R]_d) (c ε : R).
 
 Lemma d_gt0 : 0 < d%:R :> R. Proof. by rewrite ltr0n. Qed.
 Lemma d_neq0 : d%:R != 0 :> R. Proof. by rewrite pnatr_eq0. Qed.
+Lemma d1_neq0 : 1 + n%:R != 0 :> R. Proof. by rewrite -mulrS d_neq0. Qed. (* what field asks for *)
 
 Lemma meanD x y : mean (x + y) = mean x + mean y.
 Proof. by rewrite /mean -mulrDl -big_split; congr (_ / _); apply: eq_bigr => i _; rewrite mxE. Qed.

@@ -49,6 +49,9 @@ Definition dot x y : R := \sum_i x i 0 * y i 0.
 Definition norm x : R := √(dot x x).
 End Layer.
 
+(* the vector with the entries of a list: vec [:: 1; 2; 3] is (1, 2, 3) *)
+Definition vec (R : rcfType) (s : seq R) : 'cV[R]_(size s) := \col_i s`_i.
+
 Arguments ones {R d}.
 Arguments P {R d}.
 Notation "x ⊙ y" := (hadamard x y) (at level 40, left associativity) : ring_scope.
