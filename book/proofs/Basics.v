@@ -189,8 +189,10 @@ Proof.
 rewrite -{1 2}(centred_add_mean x) dot_add dotZr (dotC _ ones) dot_ones_centred mulr0 mul0rn addr0.
 by rewrite dotZl dotZr dot_ones_ones mulrA -expr2 mulrC.
 Qed.
+Lemma dot_centred_le x : ⟨centred x, centred x⟩ <= ⟨x, x⟩.
+Proof. by rewrite (pythagoras x) ler_addl mulr_ge0 ?ler0n ?sqr_ge0. Qed.
 Lemma norm_centred_le x : ‖centred x‖ <= ‖x‖.
-Proof. by rewrite norm_le ?norm_ge0 // sqr_norm (pythagoras x) ler_addl mulr_ge0 ?ler0n ?sqr_ge0. Qed.
+Proof. by rewrite norm_le ?norm_ge0 // sqr_norm dot_centred_le. Qed.
 
 Lemma variance_dot x : variance x = ⟨centred x, centred x⟩ / d%:R. Proof. by []. Qed.
 (* d q = ‖v‖² *)
