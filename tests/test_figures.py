@@ -71,6 +71,12 @@ def test_each_figure_is_on_a_page_and_each_page_asks_for_figures_there_are():
     assert {name for _, _, name in calls()} == set(figures.__all__)
 
 
+def test_the_file_of_a_figure_is_named_after_its_page():
+    for page, _, name in calls():
+        file = "every_page" if name == "where" else page.stem.replace("-", "_")
+        assert getattr(figures, name).__module__ == f"lnbook.pages.figures.{file}"
+
+
 def test_each_figure_has_words():
     """A slider brings its own words; a picture takes them from its cell."""
     for page, cell, name in calls():

@@ -1,25 +1,24 @@
-"""One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used."""
+"""One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used.
 
-from lnbook.pages.figures.backward import returned_gradient, summed_ones
-from lnbook.pages.figures.bounds import amplification_over_distance
-from lnbook.pages.figures.definition import positions, steps
-from lnbook.pages.figures.epsilon import core_variance, epsilon_family
-from lnbook.pages.figures.floating import defaults_over_spread, error_over_offset, stored_after_shift
+The file is named after the page that shows the figure.
+"""
+
+from lnbook.pages.figures.backward_pass import returned_gradient, summed_ones
+from lnbook.pages.figures.bias import shift_before_and_after
+from lnbook.pages.figures.conventions import defaults_over_spread
+from lnbook.pages.figures.epsilon import core_variance, epsilon_family, epsilon_slider, variance_slider
+from lnbook.pages.figures.every_page import where
+from lnbook.pages.figures.floating_point import error_over_offset, stored_after_shift
+from lnbook.pages.figures.gain import gain_and_bias, gain_bias_slider
 from lnbook.pages.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
-from lnbook.pages.figures.interactive import (
-    distance_slider,
-    epsilon_slider,
-    gain_bias_slider,
-    shift_slider,
-    variance_slider,
-)
+from lnbook.pages.figures.index import steps
 from lnbook.pages.figures.jacobian import eigen_directions, finite_step
+from lnbook.pages.figures.layer_normalization import positions
 from lnbook.pages.figures.neighbours import shared_statistics
-from lnbook.pages.figures.overview import where
-from lnbook.pages.figures.parameters import gain_and_bias, shift_before_and_after
 from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
-from lnbook.pages.figures.sharp import constants_over_dimension, gain_polynomial, norm_over_bound
-from lnbook.pages.figures.shifts import common_and_unequal_shift
+from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
+from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
+from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
 
 __all__ = [
     "amplification_over_distance",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from lnbook import layer_norm, normalize, variance
-from lnbook.pages.figures.shifts import SIDE_VIEW
 from lnbook.pages.figures.style import (
     BIAS,
     BOUND,
@@ -13,6 +12,7 @@ from lnbook.pages.figures.style import (
     FAINT,
     GAIN,
     PLANE,
+    SIDE_VIEW,
     in_plane,
     new_figure,
     picture,

@@ -52,6 +52,9 @@ STYLE = {
 PLANE = np.array([[1, -1, 0], [-1, -1, 2]]) / np.sqrt([[2], [6]])  # (2, 3)
 # The camera of the pictures of R^3, which looks nearly along (1, 1, 1): what is seen of a vector are these two numbers.
 CAMERA = np.array([[-0.5, 0.866, 0], [-0.366, -0.211, 0.906]])  # (2, 3)
+# The same plane from the side, at a slant, with the direction 1 upright.
+SLANT = np.radians(28)
+SIDE_VIEW = np.array([PLANE[0], np.cos(SLANT) * np.ones(3) / np.sqrt(3) + np.sin(SLANT) * PLANE[1]])  # (2, 3)
 
 
 class Picture(Figure):
