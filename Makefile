@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh statement
+.PHONY: help book test check lint format anywhere peers bench mutants lab serve pdf links record record-peers lock clean weigh statement
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -21,10 +21,32 @@ book: .venv/ready ## build the book; a failing cell, a warning or a dead referen
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
 # A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
-test: .venv/ready ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+test: lint ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
 	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env
+
+check: lint ## for who edits pages, in a minute: statements, and the records and tests of the pages that changed
+	$(BIN)/python tools/check.py
+
+NPM := tools/npm/node_modules
+SCRIPTS := book/_assets book/_ext tools/npm/*.mjs
+PRETTIER = $(BIN)/node $(NPM)/prettier/bin/prettier.cjs --config tools/npm/prettier.json --log-level warn
+
+$(NPM)/ready: tools/npm/package-lock.json .venv/ready
+	cd tools/npm && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+lint: .venv/ready $(NPM)/ready ## Python by ruff, the pages' scripts by Prettier and ESLint
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(PRETTIER) --check $(SCRIPTS)
+	$(BIN)/node $(NPM)/eslint/bin/eslint.js --config tools/npm/eslint.config.mjs $(SCRIPTS)
+
+format: .venv/ready $(NPM)/ready ## mend what lint finds and a machine can mend
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+	$(PRETTIER) --write $(SCRIPTS)
+
+anywhere: .venv/ready ## the tests outside the browser as another user, elsewhere, shuffled, on other processors
+	$(BIN)/python tools/anywhere.py
 
 # The peers are locked for one Python: their wheels differ from one to the next.
 PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
@@ -49,7 +71,7 @@ mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to c
 	$(BIN)/python tools/mutants.py
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
-	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md
+	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter" $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md
 
 serve: book ## the built book on localhost
 	@port=$(PORT); echo "The book is at http://localhost:$$port (end with Ctrl-C)"; \
@@ -64,8 +86,8 @@ weigh: .venv/ready ## the pages' bytes and time beside those of the default them
 links: .venv/ready ## check the links that lead outside; needs the internet
 	$(BIN)/jupyter-book build . --builder linkcheck
 
-record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
-	$(BIN)/python tools/record.py
+record: .venv/ready ## record the notebooks' outputs again, or PAGES="bias gain" alone; read their diff
+	$(BIN)/python tools/record.py $(PAGES)
 
 statement: .venv/ready ## what changed in a statement and its tests: LABEL=…, and READ=yes once they are read
 	@PYTHONPATH=tests $(BIN)/python tools/pins.py $(LABEL) $(READ)

@@ -1,6 +1,7 @@
 """Records the pages as executed notebooks: `make record`. nbval runs them again and compares every output."""
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -48,15 +49,18 @@ def record(page):
     return page.stem
 
 
-def main():
+def main(names):
+    """Records the pages with these names, or all of them."""
+    there = pages()
+    if unknown := set(names) - {page.stem for page in there}:
+        sys.exit(f"no page with cells is named {', '.join(sorted(unknown))}")
     RECORDS.mkdir(exist_ok=True)
-    kept = {record_of(page) for page in pages()}
-    for old in set(RECORDS.glob("*.ipynb")) - kept:
+    for old in set(RECORDS.glob("*.ipynb")) - {record_of(page) for page in there}:
         old.unlink()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name in pool.map(record, pages()):
+        for name in pool.map(record, [page for page in there if not names or page.stem in names]):
             print("recorded", name, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
