@@ -2,15 +2,16 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import jupytext
 import numpy as np
 import pytest
-from record import RECORDS, ROOT, pages
+from picture import PICTURE, on_paper, shown
+from pictures import difference
+from record import RECORDS, pages
 
 from lnbook.pages import figures
-from lnbook.pages.figures.style import COLOURS, themed_svg
+from lnbook.pages.figures.style import COLOURS
 
 # How red, green and blue light mix for the three kinds of colour blindness: Machado, Oliveira and Fernandes (2009),
 # "A physiologically-based model for simulation of color vision deficiency", severity 1.
@@ -94,11 +95,5 @@ def test_no_colour_of_a_picture_is_fixed():
 
 
 def test_the_picture_of_the_readme_is_the_one_of_the_index():
-    drawn = themed_svg(figures.steps([3, 1, 4, 1, 6], [1, -1, 2, 0.5, 1], [0.5, 1, 0, 1, 1], 1e-5))
-    assert Path(ROOT, ".github", "steps.svg").read_text(encoding="utf8") == on_paper(drawn)
-
-
-def on_paper(svg):
-    """The picture as a file of its own: on light paper, whatever page it is shown on."""
-    style = "background:#fff"
-    return svg.replace("<svg ", f'<svg style="{style}" ', 1)
+    kept = PICTURE.read_text(encoding="utf8")
+    assert difference(kept, on_paper(shown())) is None, "out of date: python tools/picture.py"
