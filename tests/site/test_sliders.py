@@ -84,7 +84,7 @@ def tab(browser, slider_page):
     context = browser.new_context()
     page = context.new_page()
     faults = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("pageerror", faults.append)
     page.goto(slider_page)
     yield page
     context.close()

@@ -45,7 +45,6 @@ STYLE = {
     "grid.alpha": 0.35,
     "lines.linewidth": 2,
     "svg.fonttype": "path",
-    "svg.hashsalt": "lnbook",
 }
 
 # The plane sum(z) = const of R^3 as every picture draws it: two orthonormal directions, the second one upwards.
