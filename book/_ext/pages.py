@@ -67,11 +67,13 @@ def write_entrance(app, exception):
 
 def note_look(app, config):
     """A change of style or script writes all pages anew, one of an extension reads them too; Sphinx sees neither."""
-    config.look, config.extensions_read = (digest_of(Path(app.srcdir, "book", name)) for name in ("_assets", "_ext"))
+    book = Path(app.srcdir, "book")
+    config.look, config.extensions_read = digest_of(book, "_assets", "_scripts"), digest_of(book, "_ext")
 
 
-def digest_of(folder):
-    files = (path for path in sorted(folder.rglob("*.*")) if path.is_file() and path.suffix != ".pyc")
+def digest_of(root, *folders):
+    found = (path for name in folders for path in sorted((root / name).rglob("*.*")))
+    files = (path for path in found if path.is_file() and path.suffix != ".pyc")
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 

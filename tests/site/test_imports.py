@@ -1,17 +1,14 @@
 """A page is executed again when code that its imports reach has changed: what reaches what, and what counts as code."""
 
 import re
-import sys
 
 import jupytext
 import pytest
+from imports import Code
 from record import ROOT
 from record import pages as notebook_pages
 
 from lnbook.pages import figures
-
-sys.path.append(str(ROOT / "book" / "_ext"))
-from imports import Code
 
 FILES = {
     "requirements.txt": "numpy==2",
@@ -21,7 +18,7 @@ FILES = {
     "lnbook/deep.py": "x = 1\n",
     "lnbook/sub/__init__.py": "",
     "lnbook/sub/c.py": "x = 2\n",
-    "lnbook/lazy.py": 'from importlib import import_module as load\n\ndef __getattr__(name):\n    load("lnbook.deep")\n',
+    "lnbook/lazy.py": 'from importlib import import_module as get\n\ndef __getattr__(name):\n    get("lnbook.deep")\n',
     "lnbook/works.py": "from lnbook.b import g\nready = g\n",
 }
 
