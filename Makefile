@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh
+.PHONY: help book test peers bench mutants lab serve pdf links record record-tests record-peers lock clean weigh
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -66,7 +66,11 @@ links: .venv/ready ## check the links that lead outside; needs the internet
 record: .venv/ready ## record the notebooks' outputs again; read their diff before you commit it
 	$(BIN)/python tools/record.py
 
-record-peers: .venv-peers/ready ## record the reports and tables of the peers again; read their diff too
+record-tests: .venv/ready ## run all tests and record what became of them, for the page on verification
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --record
+
+record-peers: .venv-peers/ready ## record the reports and tables of the peers and their tests again; read their diff too
+	.venv-peers/bin/python -m pytest -n auto tests/peers --record
 	PYTHONPATH=tests .venv-peers/bin/python tests/peers/reports.py
 	PYTHONPATH=tests .venv-peers/bin/python tests/peers/floating.py
 	PYTHONPATH=tests .venv-peers/bin/python tests/peers/conventions.py
