@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test check lint format anywhere peers bench mutants lab serve pdf links record record-peers lock clean weigh statement
+.PHONY: help book test check lint format anywhere peers bench mutants lab serve live pdf links record record-peers lock clean weigh statement
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -17,7 +17,7 @@ help: ## this list
 	@touch $@
 
 book: .venv/ready ## build the book; a failing cell, a warning or a dead reference makes it red
-	$(BIN)/jupyter-book build . -W -n --keep-going
+	$(BIN)/python tools/build.py
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
 # A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
@@ -76,6 +76,9 @@ lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
 serve: book ## the built book on localhost
 	@port=$(PORT); echo "The book is at http://localhost:$$port (end with Ctrl-C)"; \
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $$port >/dev/null 2>&1
+
+live: .venv/ready ## the book on localhost while you write: built again at each change, and shown
+	$(BIN)/python tools/live.py $(PORT)
 
 pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
 	$(BIN)/python tools/pdf.py

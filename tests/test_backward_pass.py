@@ -6,12 +6,12 @@ from math import factorial
 import numpy as np
 import pytest
 import sympy as sp
+from exact import core
+from exact import layer as exact_layer_norm
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lnbook import center, jvp, layer_norm, normalize, taylor, variance, vjp
-from lnbook.pages.exact import core
-from lnbook.pages.exact import layer_norm as exact_layer_norm
 from lnbook.pages.rounding import BITS, round_to, running_sum
 
 Q = sp.Rational

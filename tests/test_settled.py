@@ -16,6 +16,8 @@ from lnbook.pages.show import line
 PAGE = Path(__file__).parents[1] / "book" / "settled.md"
 ENTRY = re.compile(r"^\((settled-[\w-]+)\)=\n### [^\n]+\?\n\n(.*?)(?=^\(settled-|^## )", re.MULTILINE | re.DOTALL)
 VERDICT = re.compile(r"\*\*(True only if|True|False)\.?\*\*")
+# The statement that is judged, and the verdict
+JUDGED = re.compile(r"\*(?P<claim>[^*]+\.)\* " + VERDICT.pattern)
 
 
 def entries():
@@ -27,7 +29,7 @@ def test_each_entry_has_a_test_of_its_verdict_and_each_test_its_entry():
     on_the_page = {}
     for name, words in entries():
         assert name not in on_the_page, f"{name} stands twice"
-        on_the_page[name] = VERDICT.match(words)[1]
+        on_the_page[name] = JUDGED.match(words)[2]
     assert on_the_page == {name: verdict for name, (verdict, _) in TESTS.items()}
 
 
@@ -47,6 +49,7 @@ def test_no_entry_escapes_the_pattern():
 
 @pytest.mark.parametrize(("name", "words"), entries(), ids=[name for name, _ in entries()])
 def test_each_entry_gives_one_verdict_a_link_to_its_proof_and_a_computed_line(name, words):
+    assert JUDGED.match(words)
     assert len(VERDICT.findall(words)) == 1
     assert re.search(r"\{(prf:ref|doc)\}`", words)
     assert words.count("```{code-cell}") == 1

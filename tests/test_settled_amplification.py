@@ -178,8 +178,13 @@ def test_lipschitz():
     assert lnbook.amplification([1e-6, -1e-6], [-2e-6, 2e-6], eps=1e-5) < np.sqrt(1e5)
 
 
-@settles("settled-tame", "False")
+@settles("settled-tame", "True only if")
 def test_amplification_at_a_constant_row():
+    for e in (R(1, 4), R(99, 100), 1, 2):
+        # From a constant input the centred step (s, -s) becomes (s, -s) / sqrt(s^2 + eps)
+        grows = [s for s in (R(1, 1000), R(1, 10), R(1, 2)) if core([7 + s, 7 - s], e)[0] > s]
+        assert bool(grows) == (e < 1)
+        assert (lnbook.lipschitz_constant(2, eps=float(e)) > 1) == (e < 1)
     given, expected = case("B12")
     for e, norm in zip(given["eps"], expected["opnorm"], strict=True):
         same(lnbook.operator_norm(given["z"], eps=e), norm)

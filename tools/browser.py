@@ -48,9 +48,8 @@ def is_root():
 
 
 def launch(playwright):
-    """A headless browser; without its sandbox only as root, where Chromium refuses to start with it."""
-    sandbox = ["--no-sandbox"] if is_root() else []
-    return playwright.chromium.launch(executable_path=found(), args=QUIET + sandbox)
+    """A headless browser. Playwright leaves the sandbox off unless told; Chromium refuses to start with it as root."""
+    return playwright.chromium.launch(executable_path=found(), args=QUIET, chromium_sandbox=not is_root())
 
 
 if __name__ == "__main__":

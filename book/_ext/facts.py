@@ -1,6 +1,6 @@
 """The register of facts, facts.toml, on the pages: the map, the table for RMSNorm, and links to statements by their id.
 
-{fact}`id` is a link to the statement with that id; its words are the statement's title.
+{fact}`id` is a link to the statement with that id; its words are the statement's title. {fact-id}`id` shows the id.
 """
 
 import tomllib
@@ -29,7 +29,7 @@ class FactLink(nodes.Inline, nodes.TextElement):
 
 class FactRole(SphinxRole):
     def run(self):
-        return [FactLink("", self.text, fact=self.text, words="title", line=self.lineno)], []
+        return [FactLink("", self.text, fact=self.text, by_id=self.name == "fact-id")], []
 
 
 class ResolveFacts(SphinxPostTransform):
@@ -47,9 +47,10 @@ class ResolveFacts(SphinxPostTransform):
             document = self.env.get_doctree(page)
             titles[page] = {n["label"]: n[0] for n in document.findall(lambda n: isinstance(n, STATEMENTS))}
         title = titles[page][link["fact"]]
-        words = [child.deepcopy() for child in title] if link["words"] == "title" else [nodes.literal("", link["fact"])]
-        builder, tip = self.app.builder, None if link["words"] == "title" else title.astext()
-        return make_refnode(builder, self.env.docname, page, link["fact"], words, tip)
+        place = self.app.builder, self.env.docname, page, link["fact"]
+        if link["by_id"]:
+            return make_refnode(*place, nodes.literal("", link["fact"]), title.astext())
+        return make_refnode(*place, [child.deepcopy() for child in title])
 
 
 class FactMap(SphinxDirective):
@@ -72,14 +73,15 @@ class RMSFacts(SphinxDirective):
     def run(self):
         rows = ["| fact | for RMSNorm | in which form, or why not |", "|---|---|---|"]
         for id, fact in register(self.env).items():
-            if "rms" in fact:
-                rows.append(f"| {{fact}}`{id}` `{id}` | {fact['rms']['verdict']} | {fact['rms'].get('form', '')} |")
+            if rms := fact.get("rms"):
+                rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")
         return self.parse_text_to_nodes("\n".join(rows))
 
 
 def setup(app):
     app.add_node(FactLink)
     app.add_role("fact", FactRole())
+    app.add_role("fact-id", FactRole())
     app.add_directive("fact-map", FactMap)
     app.add_directive("rms-facts", RMSFacts)
     app.add_post_transform(ResolveFacts)

@@ -32,7 +32,7 @@ class Verification(SphinxDirective):
         text = [told(run) for run in runs.values()]
         for page in dict.fromkeys(fact["page"] for fact in facts.values()):
             of_page = {id: fact for id, fact in facts.items() if fact["page"] == page}
-            text += [f"### {self.title(page)}", f"{{doc}}`{page}`", matrix(of_page, runs), listed(of_page, runs)]
+            text += [f"### {{doc}}`{self.title(page)} <{page}>`", matrix(of_page, runs), listed(of_page, runs)]
         return self.parse_text_to_nodes("\n\n".join(text), allow_section_headings=True)
 
     def title(self, page):
@@ -62,7 +62,7 @@ def matrix(facts, runs):
     rows = [f"| fact | {' | '.join(WAYS.values())} |", "|---" * (len(WAYS) + 1) + "|"]
     for id, fact in facts.items():
         cells = [cell(tests(runs, id, way), way in fact["pinned"]) for way in WAYS]
-        rows.append(f"| {{fact}}`{id}` `{id}` | {' | '.join(cells)} |")
+        rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -84,7 +84,11 @@ def tab(browser, slider_page):
     context = browser.new_context()
     page = context.new_page()
     faults = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
+
+    def note(error):
+        faults.append(str(error))
+
+    page.on("pageerror", note)
     page.goto(slider_page)
     yield page
     context.close()

@@ -45,13 +45,13 @@ class Outlines(RendererBase):
     def svg(self):
         """The <svg> element; a path whose artist has a gid is marked with it, the others are joined where they can."""
         body, before = "", None
-        for written, d, gid in self.parts:
-            if gid is None and written == before:
+        for look, d, gid in self.parts:
+            if gid is None and look == before:
                 body = body.removesuffix('"/>') + f'{d}"/>'
             else:
                 mark = "" if gid is None else f' data-mark="{gid}"'
-                body += f'<path{written}{mark} d="{d}"/>'
-            before = written if gid is None else None
+                body += f'<path{look}{mark} d="{d}"/>'
+            before = look if gid is None else None
         size = f"0 0 {round(self.width * UNIT)} {round(self.height * UNIT)}"
         return f'<svg viewBox="{size}" aria-hidden="true" style="flex:1 1 {round(self.width)}px">{body}</svg>'
 

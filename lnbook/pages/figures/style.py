@@ -8,21 +8,8 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-# name: (on the light page, on the dark page). Each colour has a contrast of at least 4.5 to its page, and the
-# seven that stand for things stay apart for every kind of colour vision (tests/test_figures.py); they also differ in
-# line style or marker.
-COLOURS = {
-    "ink": ("#1f2328", "#e6edf3"),
-    "faint": ("#6e7781", "#9aa4ae"),
-    "paper": ("#ffffff", "#14181e"),
-    "input": ("#181a1c", "#e1e3e5"),
-    "centred": ("#128757", "#55fa8f"),
-    "core": ("#113aa2", "#91baff"),
-    "gain": ("#563110", "#e8b521"),
-    "bias": ("#8f0165", "#d552a0"),
-    "epsilon": ("#e32c08", "#f04940"),
-    "bound": ("#a408fe", "#9a6efc"),
-}
+from lnbook.pages.colours import COLOURS
+
 INK, FAINT, PAPER, INPUT, CENTRED, CORE, GAIN, BIAS, EPSILON, BOUND = (light for light, _ in COLOURS.values())
 
 STYLE = {
@@ -45,7 +32,6 @@ STYLE = {
     "grid.alpha": 0.35,
     "lines.linewidth": 2,
     "svg.fonttype": "path",
-    "svg.hashsalt": "lnbook",
 }
 
 # The plane sum(z) = const of R^3 as every picture draws it: two orthonormal directions, the second one upwards.
@@ -86,14 +72,44 @@ def new_figure(width=6.4, height=3.6, **subplots):
 
 
 def themed_svg(figure):
-    """The figure as SVG text, the same byte for byte each time, `var(--ln-core, #0064a8)` for the core's colour."""
+    """The figure as SVG text with `var(--ln-core, #113aa2)` for the core's colour, the same on every machine."""
     stream = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    svg = stream.getvalue()
+    svg = in_hundredths(with_numbered_ids(stream.getvalue()))
     for name, (light, _) in COLOURS.items():
         svg = re.sub(light, f"var(--ln-{name}, {light})", svg, flags=re.IGNORECASE)
     return svg[svg.index("<svg") :]
+
+
+def with_numbered_ids(svg):
+    """The picture with its ids counted through, and without those that nothing refers to.
+
+    matplotlib makes ids of all digits of what is drawn, and the last digits differ from one processor to the next.
+    """
+    referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
+    defined = dict.fromkeys(re.findall(r' id="([^"]+)"', svg))
+    new = {old: f"i{number}" for number, old in enumerate((old for old in defined if old in referred), start=1)}
+
+    def definition(found):
+        return f' id="{new[found[1]]}"' if found[1] in new else ""
+
+    def reference(found):
+        return f"{found[1]}#{new[found[2]]}"
+
+    return re.sub(r'(href="|url\()#([^")]+)', reference, re.sub(r' id="([^"]+)"', definition, svg))
+
+
+def in_hundredths(svg):
+    """The picture with its lengths to hundredths of a point; factors, and the comments that repeat the words, stay."""
+    return re.sub(r"(<!--.*?-->|scale\(.*?\))|-?\d+\.\d+", _shortened, svg)
+
+
+def _shortened(found):
+    if found[1]:
+        return found[1]
+    short = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if short == "-0" else short
 
 
 def in_plane(vectors):
