@@ -29,7 +29,7 @@ check: lint ## for who edits pages, in a minute: statements, and the records and
 	$(BIN)/python tools/check.py
 
 NPM := tools/npm/node_modules
-SCRIPTS := book/_assets book/_ext tools/npm/*.mjs
+SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tools/npm/*.mjs
 PRETTIER = $(BIN)/node $(NPM)/prettier/bin/prettier.cjs --config tools/npm/prettier.json --log-level warn
 
 $(NPM)/ready: tools/npm/package-lock.json .venv/ready
@@ -47,6 +47,7 @@ format: .venv/ready $(NPM)/ready ## mend what lint finds and a machine can mend
 
 anywhere: .venv/ready ## the tests outside the browser as another user, elsewhere, shuffled, on other processors
 	$(BIN)/python tools/anywhere.py
+	tools/processors.sh
 
 # The peers are locked for one Python: their wheels differ from one to the next.
 PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
