@@ -21,15 +21,15 @@ book: .venv/ready ## build the book; a failing cell, a warning or a dead referen
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
 # A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
-test: lint ## all tests: the module, the facts, the recorded notebooks, the built book in a browser
+test: lint ## all tests: module, facts, records, the built book in a browser; RECORD=yes for the verification page
 	$(BIN)/python tools/browser.py
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(if $(RECORD),--record)
 
 check: lint ## for who edits pages, in a minute: statements, and the records and tests of the pages that changed
 	$(BIN)/python tools/check.py
 
 NPM := tools/npm/node_modules
-SCRIPTS := book/_assets book/_ext tools/npm/*.mjs
+SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tools/npm/*.mjs
 PRETTIER = $(BIN)/node $(NPM)/prettier/bin/prettier.cjs --config tools/npm/prettier.json --log-level warn
 
 $(NPM)/ready: tools/npm/package-lock.json .venv/ready
@@ -47,6 +47,7 @@ format: .venv/ready $(NPM)/ready ## mend what lint finds and a machine can mend
 
 anywhere: .venv/ready ## the tests outside the browser as another user, elsewhere, shuffled, on other processors
 	$(BIN)/python tools/anywhere.py
+	tools/processors.sh
 
 # The peers are locked for one Python: their wheels differ from one to the next.
 PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
@@ -59,7 +60,7 @@ PYTHON311 ?= $(firstword $(foreach name,python3.11 python3 python,\
 	@touch $@
 
 peers: .venv-peers/ready ## the facts and the peers' own tests against PyTorch, JAX with flax, Keras and ONNX Runtime
-	.venv-peers/bin/python -m pytest -n auto tests/peers
+	.venv-peers/bin/python -m pytest -n auto tests/peers $(if $(RECORD),--record)
 
 bench: .venv/ready ## errors, times and memory in one table; beside the peers where `make peers` made their environment
 	$(if $(wildcard .venv-peers/ready),.venv-peers,.venv)/bin/python tools/bench.py

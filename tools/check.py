@@ -4,11 +4,9 @@ The statements and the lock; and of each page that is not as on the main branch 
 its facts. A page has changed with its text, its record or its figures.
 """
 
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from record import RECORDS, ROOT, pages, record_of
 
@@ -65,10 +63,7 @@ def main():
     files = dict.fromkeys([*(ROOT / name for name in ALWAYS), *files_that_name(facts_of(changed))])
     records = [record_of(page) for page in changed if record_of(page).exists()]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "check", "-n", "auto", "--nbval", "--nbval-current-env"]
-    search_path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run(
-        [*command, *files, *records], cwd=ROOT, env={**os.environ, "PYTHONPATH": search_path}, check=False
-    )
+    run = subprocess.run([*command, *files, *records], cwd=ROOT, check=False)
     sys.exit(run.returncode)
 
 

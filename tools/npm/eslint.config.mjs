@@ -1,15 +1,18 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-// The scripts of the pages share one scope in the browser: `book` is what book.js leaves for the others.
+// The scripts of the pages share one scope in the browser: `book` and `workbench` hold what the files give each other.
 export default [
   js.configs.recommended,
   {
-    files: ["book/_assets/*.js"],
-    languageOptions: { sourceType: "script", globals: { ...globals.browser, book: "writable" } },
+    files: ["book/_scripts/**/*.js"],
+    languageOptions: { sourceType: "script", globals: { ...globals.browser, book: "writable", workbench: "writable" } },
     rules: {
       "no-redeclare": ["error", { builtinGlobals: false }],
-      eqeqeq: "error", "no-var": "error", "prefer-const": "error", "no-unused-vars": ["error", { caughtErrors: "none" }],
+      "no-unused-vars": ["error", { varsIgnorePattern: "^(book|workbench)$", caughtErrors: "none" }],
+      "no-var": "error",
+      "prefer-const": "error",
+      eqeqeq: "error",
     },
   },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },

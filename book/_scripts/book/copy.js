@@ -8,8 +8,12 @@
       try {
         await navigator.clipboard.writeText(find("pre", box).textContent);
         button.textContent = "Copied";
-      } catch { button.textContent = "Not allowed"; }
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+      } catch {
+        button.textContent = "Not allowed";
+      }
+      setTimeout(() => {
+        button.textContent = "Copy";
+      }, 1500);
     });
     box.append(button);
   }

@@ -11,16 +11,22 @@ book.make = (tag, properties, ...children) => {
 };
 
 book.root = new URL(book.page.dataset.content_root ?? "", location.href);
-book.receive = (name, value) => { book.received[name] = value; };
-book.load = (name) => book.loading[name] ??= new Promise((resolve, reject) => {
-  const src = new URL(`_static/${name}.js`, book.root).href;
-  document.head.append(book.make("script", { src, onload: () => resolve(book.received[name]), onerror: reject }));
-});
+book.receive = (name, value) => {
+  book.received[name] = value;
+};
+book.load = (name) =>
+  (book.loading[name] ??= new Promise((resolve, reject) => {
+    const src = new URL(`_static/${name}.js`, book.root).href;
+    document.head.append(book.make("script", { src, onload: () => resolve(book.received[name]), onerror: reject }));
+  }));
 
 // Boxes wider than the page are reached by the keyboard, the others are passed over.
-book.boxes = new ResizeObserver((entries) => entries.forEach(({ target }) => {
-  const scrolls = target.scrollWidth > target.clientWidth;
-  target.classList.toggle("scrolls", scrolls);
-  if (scrolls) target.tabIndex = 0; else target.removeAttribute("tabindex");
-}));
+book.boxes = new ResizeObserver((entries) =>
+  entries.forEach(({ target }) => {
+    const scrolls = target.scrollWidth > target.clientWidth;
+    target.classList.toggle("scrolls", scrolls);
+    if (scrolls) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }),
+);
 book.reach = (box) => book.boxes.observe(box);

@@ -42,9 +42,7 @@ const workbench = {};
     const common = Math.max(vExponent, exponent(outside ? eps : Math.sqrt(eps)));
     const inUnits = v.map((x) => scale(x, vExponent - common));
     const square = dot(inUnits, inUnits) / divisor;
-    const root = outside
-      ? Math.sqrt(square) + scale(eps, -common)
-      : Math.sqrt(square + scale(eps, -2 * common));
+    const root = outside ? Math.sqrt(square) + scale(eps, -common) : Math.sqrt(square + scale(eps, -2 * common));
     return { u: inUnits.map((x) => x / root), inverse: scale(1 / root, -common), root };
   };
 
@@ -56,7 +54,7 @@ const workbench = {};
     const most = largest(gain);
     if (d === 1 || most === 0) return 0;
     const g = gain.map((x) => x / most);
-    if (d === 2) return most * share * Math.hypot(g[0], g[1]) / Math.SQRT2;
+    if (d === 2) return (most * share * Math.hypot(g[0], g[1])) / Math.SQRT2;
     const squares = g.map((x) => x * x);
     const a = g.map((x) => x / Math.sqrt(d));
     const b = g.map((x, i) => x * u[i] * Math.sqrt((1 + share) / d));
@@ -65,9 +63,9 @@ const workbench = {};
       for (let i = 0; i < d; i += 1) {
         const gap = squares[i] - x || Number.EPSILON * x;
         if (gap > 0) above += 1;
-        aa -= a[i] * a[i] / gap;
-        ab -= a[i] * b[i] / gap;
-        bb -= b[i] * b[i] / gap;
+        aa -= (a[i] * a[i]) / gap;
+        ab -= (a[i] * b[i]) / gap;
+        bb -= (b[i] * b[i]) / gap;
       }
       const determinant = aa * bb - ab * ab;
       const positive = determinant < 0 ? 1 : aa + bb > 0 ? 2 : 0;
@@ -78,7 +76,8 @@ const workbench = {};
     for (let step = 0; step < 200; step += 1) {
       const middle = (low + high) / 2;
       if (!(low < middle && middle < high)) break;
-      if (someAbove(middle)) low = middle; else high = middle;
+      if (someAbove(middle)) low = middle;
+      else high = middle;
     }
     return most * Math.sqrt(high);
   };
@@ -113,7 +112,16 @@ const workbench = {};
     const d = u.length;
     if (d === 2 || d > SMALL) return inverse * gainNorm(gain, u, share);
     const most = largest(gain) || 1;
-    return most * inverse * matrixNorm(jacobian({ u, inverse: 1 }, gain.map((x) => x / most)));
+    return (
+      most *
+      inverse *
+      matrixNorm(
+        jacobian(
+          { u, inverse: 1 },
+          gain.map((x) => x / most),
+        ),
+      )
+    );
   };
 
   // All that the workbench shows about z; gain and bias may be null. Throws a message for the reader.
@@ -140,7 +148,14 @@ const workbench = {};
       coreNorm,
       norm: gain ? normWithGain(u, inverse, share, gain) : coreNorm,
       coreBound,
-      bound: gain && d > 1 ? gainNorm(gain, u.map(() => 0), 1) / Math.sqrt(eps) : coreBound,
+      bound:
+        gain && d > 1
+          ? gainNorm(
+              gain,
+              u.map(() => 0),
+              1,
+            ) / Math.sqrt(eps)
+          : coreBound,
     };
   };
 

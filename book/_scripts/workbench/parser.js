@@ -12,14 +12,20 @@
       .replace(/\b(?:np|numpy|torch|jnp|tf|mx)\.(?=[a-zA-Z])/g, "")
       .replace(/\b(?:array|tensor|Array|Tensor|Parameter|asarray|float16|float32|float64|bfloat16)\b/g, " ");
     if (/\.\.\.|…/.test(plain)) {
-      throw new Error("Entries are left out (…): print the vector in full, for instance with numpy.set_printoptions(threshold=10**6) or torch.set_printoptions(profile=\"full\").");
+      throw new Error(
+        'Entries are left out (…): print the vector in full, for instance with numpy.set_printoptions(threshold=10**6) or torch.set_printoptions(profile="full").',
+      );
     }
     const rows = plain.split(/[\])}]/).filter((row) => /\d/.test(row));
     if (rows.length > 1 && /[[({]/.test(plain)) {
       const numberEach = rows.every((row) => row.split(/[\s,;[({]+/).filter(Boolean).length === 1);
       if (!numberEach) throw new Error(`These are ${rows.length} rows; the workbench takes one vector. Keep one row.`);
     }
-    const words = plain.replace(/[[\](){},;]/g, " ").trim().split(/\s+/).filter(Boolean);
+    const words = plain
+      .replace(/[[\](){},;]/g, " ")
+      .trim()
+      .split(/\s+/)
+      .filter(Boolean);
     const values = [];
     let place = Infinity;
     words.forEach((word, position) => {
