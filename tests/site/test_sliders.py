@@ -73,7 +73,8 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def slider_page(tmp_path_factory):
     """The address of a page with each slider twice."""
-    picture = themed_svg(figures.where("layer"))  # its style sheet reaches the sliders, as on a page of the book
+    # Its style sheet reaches the sliders, as on a page of the book.
+    picture = f"<div hidden>{themed_svg(figures.where('layer'))}</div>"
     body = picture + "".join(2 * getattr(figures, name)().html() for name in NAMES)
     page = tmp_path_factory.mktemp("sliders") / "page.html"
     page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{body}', encoding="utf8")
