@@ -8,7 +8,7 @@ import pytest
 
 from lnbook.pages import figures
 from lnbook.pages.figures.slider import one_two_five
-from lnbook.pages.figures.style import COLOURS
+from lnbook.pages.figures.style import COLOURS, themed_svg
 
 NAMES = [name for name in figures.__all__ if name.endswith("_slider")]
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
@@ -73,7 +73,9 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def slider_page(tmp_path_factory):
     """The address of a page with each slider twice."""
-    body = "".join(2 * getattr(figures, name)().html() for name in NAMES)
+    # Its style sheet reaches the sliders, as on a page of the book.
+    picture = f"<div hidden>{themed_svg(figures.where('layer'))}</div>"
+    body = picture + "".join(2 * getattr(figures, name)().html() for name in NAMES)
     page = tmp_path_factory.mktemp("sliders") / "page.html"
     page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{body}', encoding="utf8")
     return page.as_uri()
@@ -194,6 +196,14 @@ def test_shift_dots_are_drawn_where_the_formula_is(tab):
             drawn = shares(panel, mark, (0, 2), (2, 3))[::2]  # coordinates 1 and 3; 0 and 1
             assert [x for x, _ in drawn] == pytest.approx([0, 0.5, 1], abs=0.001)
             assert [y for _, y in drawn] == pytest.approx(values, abs=0.02)
+
+
+def test_dots_are_seen_beside_other_pictures(tab):
+    """A line of length 0 is drawn where its ends are round."""
+    caps = tab.locator("[data-mark][stroke-width]").evaluate_all(
+        "dots => dots.map(dot => getComputedStyle(dot).strokeLinecap)"
+    )
+    assert len(caps) > 20 and set(caps) == {"round"}
 
 
 def test_each_path_has_a_colour_of_the_figures(tab):

@@ -58,14 +58,15 @@ class Outlines(RendererBase):
 
 def attributes(gc, face):
     """How a path is drawn, as SVG attributes: a class for its colour, and what differs from a full line."""
-    colour = NAMES[to_hex(gc.get_rgb() if gc.get_linewidth() else face)]
-    text = f' class="{colour}{" filled" if face is not None else ""}"'
+    classes = [NAMES[to_hex(gc.get_rgb() if gc.get_linewidth() else face)]]
+    classes += ["filled"] * (face is not None)
+    # A class, not an attribute: the pictures beside it bring a style sheet that would overrule one.
+    classes += ["round"] * (gc.get_capstyle() == "round")
+    text = f' class="{" ".join(classes)}"'
     if gc.get_linewidth() != STYLE["lines.linewidth"]:
         text += f' stroke-width="{round(gc.get_linewidth() * UNIT)}"'
     if gc.get_dashes()[1] is not None:
         text += f' stroke-dasharray="{" ".join(str(round(dash * UNIT)) for dash in gc.get_dashes()[1])}"'
-    if gc.get_capstyle() == "round":
-        text += ' stroke-linecap="round"'
     return text if gc.get_alpha() == 1 else f'{text} opacity="{gc.get_alpha():g}"'
 
 

@@ -47,6 +47,7 @@ def style_sheet():
 .ln-slider svg{{max-width:460px;fill:none;stroke-width:{2 * UNIT}}}
 .ln-slider path{{stroke:var(--c);stroke-linejoin:round}}
 .ln-slider .filled{{fill:var(--c)}}
+.ln-slider .round{{stroke-linecap:round}}
 .ln-slider label{{display:flex;flex-wrap:wrap;gap:.3rem 1rem;align-items:center}}
 .ln-slider label[hidden]{{display:none}}
 .ln-slider input{{flex:1 1 200px;min-width:0;accent-color:var(--ln-core,{COLOURS["core"][0]})}}
