@@ -25,7 +25,8 @@ def write_scripts(app, env):
 
 def load_workbench(app, pagename, templatename, context, doctree):
     if pagename == "book/workbench":
-        app.add_js_file("workbench.js", loading_method="defer")
+        # After book.js, which _config.yml names (800).
+        app.add_js_file("workbench.js", loading_method="defer", priority=900)
         app.add_css_file("workbench.css")
 
 
