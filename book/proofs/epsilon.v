@@ -530,6 +530,6 @@ have lim η : 0 < η -> exists t0, forall t, t0 <= t -> `|h t - L| <= η.
   apply: ler_paddr (ltW e0) _; rewrite ler_wpmul2l ?divr_ge0 ?ler0n //.
   by rewrite expr2 ler_pmulr.
 split; [by move=> t; split; [exact: hE|exact: slope]|exact: mono|by split|exact: lim|]; move=> η /lim[t0 H]; exists t0 => t /H.
-by rewrite /h sqrrN mulNr -opprD normrN opprK.
+by rewrite /h sqrrN mulNr opprK addrC distrC.
 Qed.
 End Family.
