@@ -143,7 +143,7 @@ Definition half_variance (o : order) (dd : float16) (v : nat -> float16) : float
 (* Ones, added one after the other to 0, each addition rounded by fl *)
 Fixpoint fl_count (fl : R -> R) (n : nat) : R := match n with O => 0 | S m => fl (fl_count fl m + 1) end.
 
-(* The output z ⊙ a + b for one coordinate z, with γ = 1, β = 0, a = γr and b = β − ma, each operation rounded by fl *)
+(* The output za + b for one coordinate z, with γ = 1, β = 0, a = γr and b = β − ma, each operation rounded by fl *)
 Definition fl_affine (fl : R -> R) (r m z : R) : R :=
   let a := fl (1 * r) in fl (fl (z * a) + fl (0 - fl (m * a))).
 

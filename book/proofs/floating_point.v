@@ -1,7 +1,7 @@
 (* The facts of the page "Floating point", each proved for every format, every d and every row it names. *)
 From Coq Require Import Reals List Permutation ZArith Lra Lia Psatz.
 From Flocq Require Import Core FTZ Relative Sterbenz BinarySingleNaN.
-Require Import Floats.
+From lnbook Require Import Floats.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -218,7 +218,8 @@ Lemma η_θ1 : INR 1 * η < 1 -> η <= θ η 1.
 Proof. intros H. pose proof (η_θ 1 H). simpl in *; lra. Qed.
 
 (* errors multiply *)
-Lemma errors_compose α β a b : Rabs α <= a -> Rabs β <= b -> Rabs ((1 + α) * (1 + β) - 1) <= (1 + a) * (1 + b) - 1.
+Lemma errors_compose α β a b :
+  Rabs α <= a -> Rabs β <= b -> Rabs ((1 + α) * (1 + β) - 1) <= (1 + a) * (1 + b) - 1.
 Proof.
 intros Ha Hb. replace ((1 + α) * (1 + β) - 1) with (α + β + α * β) by ring.
 eapply Rle_trans; [apply Rabs_triang|]. eapply Rle_trans; [apply Rplus_le_compat_r, Rabs_triang|].
@@ -416,12 +417,14 @@ Qed.
 
 (* |mean(x(1 + δ)) − mean(x)| ≤ θ mean|x| *)
 Lemma mean_error_abs x δ c :
-  (forall i, Rabs (δ i) <= c) -> Rabs (mean d (fun i => x i * (1 + δ i)) - mean d x) <= c * mean d (fun i => Rabs (x i)).
+  (forall i, Rabs (δ i) <= c) ->
+  Rabs (mean d (fun i => x i * (1 + δ i)) - mean d x) <= c * mean d (fun i => Rabs (x i)).
 Proof.
 intros H. replace (mean d (fun i => x i * (1 + δ i)) - mean d x) with (mean d (fun i => x i * δ i)).
 - eapply Rle_trans; [now apply mean_abs|]. rewrite <- mean_scal by auto. apply mean_le; auto; intros i _.
   rewrite Rabs_mult, Rmult_comm. apply Rmult_le_compat_r; [apply Rabs_pos|auto].
-- rewrite (mean_ext d (fun i => x i * (1 + δ i)) (fun i => x i + x i * δ i)) by (auto; intros; ring). rewrite mean_plus by auto; ring.
+- rewrite (mean_ext d (fun i => x i * (1 + δ i)) (fun i => x i + x i * δ i)) by (auto; intros; ring).
+  rewrite mean_plus by auto; ring.
 Qed.
 
 Lemma fl_mean_error z :
@@ -475,7 +478,8 @@ Definition fl_factor x := (fl x - x) / x.
 Lemma fl_factor_spec x : Rabs (fl_factor x) <= η /\ fl x = x * (1 + fl_factor x).
 Proof.
 unfold fl_factor. destruct (model x) as (δ & B & E). destruct (Req_dec x 0) as [->|n].
-- rewrite E. replace (0 * (1 + δ)) with 0 by ring. unfold Rdiv. rewrite Rminus_0_r, Rmult_0_l, Rabs_R0. split; auto; ring.
+- rewrite E. replace (0 * (1 + δ)) with 0 by ring. unfold Rdiv.
+  rewrite Rminus_0_r, Rmult_0_l, Rabs_R0. split; auto; ring.
 - rewrite E. replace ((x * (1 + δ) - x) / x) with δ by (field; auto). auto.
 Qed.
 
@@ -885,7 +889,8 @@ Qed.
 Ltac exactly x m e := rewrite (nearest_is _ _ x (IZR m * 2^e) m e); [|reflexivity|discriminate|powers; lra|reflexivity].
 
 Lemma nearest_rounds p ties x m e :
-  (0 < p)%Z -> 2^(e + p - 1) <= Rabs x < 2^(e + p) -> Rabs (x * 2^(- e) - IZR m) < / 2 -> nearest p ties x = IZR m * 2^e.
+  (0 < p)%Z -> 2^(e + p - 1) <= Rabs x < 2^(e + p) -> Rabs (x * 2^(- e) - IZR m) < / 2 ->
+  nearest p ties x = IZR m * 2^e.
 Proof. intros p0 H N. rewrite (nearest_value p ties x e H). now rewrite (Znearest_imp ties _ m N). Qed.
 
 Ltac absolute :=
@@ -915,7 +920,7 @@ Qed.
 
 (* ---- The facts, in the order of the page ---- *)
 
-(* p = 2k ≥ 4 bits: (2^k, 2^k + 2) has the variance 1 and the one-pass variance 2; (25, 26) has 1/4 and, in 8 bits, −4. *)
+(* p = 2k ≥ 4 bits: (2^k, 2^k + 2) has variance 1 and one-pass variance 2; (25, 26) has 1/4 and −4 in 8 bits. *)
 Theorem one_pass_example :
   (forall k : Z, (2 <= k)%Z ->
      let z := pair (2^k) (2^k + 2) in
@@ -938,7 +943,7 @@ split; [exact one_pass_general|split].
   exactly (81 * 2^3 - 163 * 2^2) (-1)%Z 2%Z. powers; lra.
 Qed.
 
-(* p ≥ 2 bits: (2^p, 2^p + 2) has the computed mean 2^p, is centred to (0, 2), and once more to the exact (−1, 1). *)
+(* p ≥ 2 bits: (2^p, 2^p + 2) has the computed mean 2^p and is centred to (0, 2), then to the exact (−1, 1). *)
 Theorem two_pass_example (p : Z) : (2 <= p)%Z ->
   let fl := nearest p to_even in
   let z := pair (2^p) (2^p + 2) in
@@ -991,11 +996,12 @@ Context (p_gt_0 : Prec_gt_0 p) (p_lt_emax : Prec_lt_emax p emax).
 Notation float := (binary_float p emax).
 Local Instance valid_fexp : Valid_exp (SpecFloat.fexp p emax) := FLT_exp_valid (SpecFloat.emin p emax) p.
 
-(* An operation of IEEE 754, rounded to nearest, short of over- and underflow, returns its exact result times 1 + δ, |δ| ≤ η. *)
+(* An operation rounded to nearest, short of over- and underflow, returns its exact result times 1 + δ, |δ| ≤ η. *)
 Theorem float_model (m : mode) (x y z : float) :
   m = mode_NE \/ m = mode_NA -> is_finite x = true -> is_finite y = true -> is_finite z = true ->
   let within := in_range p emax m in
-  let returns (r : float) exact := is_finite r = true /\ exists δ, Rabs δ <= unit_roundoff p /\ B2R r = exact * (1 + δ) in
+  let returns (r : float) exact :=
+    is_finite r = true /\ exists δ, Rabs δ <= unit_roundoff p /\ B2R r = exact * (1 + δ) in
   (within (B2R x + B2R y) -> returns (Bplus m x y) (B2R x + B2R y)) /\
   (within (B2R x - B2R y) -> returns (Bminus m x y) (B2R x - B2R y)) /\
   (within (B2R x * B2R y) -> returns (Bmult m x y) (B2R x * B2R y)) /\
@@ -1032,7 +1038,7 @@ Qed.
 
 End IEEE.
 
-(* A product of n factors 1 + δ_i, |δ_i| ≤ η, nη < 1, is 1 + θ, |θ| ≤ θ_n; (1 + θ_j)(1 + θ_k) ≤ 1 + θ_(j+k) for (j + k)η < 1. *)
+(* If nη < 1, Π(1 + δ_i) = 1 + θ, |θ| ≤ θ_n; if (j + k)η < 1, (1 + θ_j)(1 + θ_k) ≤ 1 + θ_(j+k). *)
 Theorem rounding_products (η : R) : 0 <= η ->
   (forall n (δ : row), (forall i, (i < n)%nat -> Rabs (δ i) <= η) -> INR n * η < 1 ->
      exists t, product n δ = 1 + t /\ Rabs t <= θ η n) /\
@@ -1044,7 +1050,7 @@ intros η0. split.
 - intros j k H. split; [now apply θ_product|now apply θ_sum].
 Qed.
 
-(* Numbers a, b within a factor of 2 of each other, of one sign: a − b is a number of the format and computed exactly. *)
+(* Numbers a, b of one sign within a factor of 2 of each other: a − b is a number, and computed exactly. *)
 Theorem sterbenz (p emin : Z) (ties : Z -> bool) (a b : R) : (0 < p)%Z ->
   forall fexp, fexp = FLX_exp p \/ fexp = FLT_exp emin p ->
   generic_format radix2 fexp a -> generic_format radix2 fexp b ->
@@ -1078,8 +1084,10 @@ repeat split; try (unfold a; lra).
     rewrite IZR_Zpower by lia. replace (emin + p - 1)%Z with ((p - 2) + emin + 1)%Z by ring.
     rewrite !bpow_plus. powers. field.
   + cbn [Fnum Fexp]. intros _. assert (1 <= 2 ^ (p - 2))%Z by (apply (Z.pow_le_mono_r 2 0); lia).
-    assert (Z1 : (2 ^ (p - 1) = 2 ^ (p - 2) * 2)%Z) by (replace (p - 1)%Z with ((p - 2) + 1)%Z by ring; now rewrite Z.pow_add_r by lia).
-    assert (Z2 : (2 ^ p = 2 ^ (p - 2) * 4)%Z) by (replace p with ((p - 2) + 2)%Z at 1 by ring; now rewrite Z.pow_add_r by lia).
+    assert (Z1 : (2 ^ (p - 1) = 2 ^ (p - 2) * 2)%Z)
+      by (replace (p - 1)%Z with ((p - 2) + 1)%Z by ring; now rewrite Z.pow_add_r by lia).
+    assert (Z2 : (2 ^ p = 2 ^ (p - 2) * 4)%Z)
+      by (replace p with ((p - 2) + 2)%Z at 1 by ring; now rewrite Z.pow_add_r by lia).
     change (Zpower radix2) with (Z.pow 2). simpl radix_val. rewrite Z1, Z2. lia.
   + simpl; lia.
 - apply generic_format_bpow. unfold fexp, FTZ_exp. case Zlt_bool_spec; lia.
@@ -1089,7 +1097,7 @@ repeat split; try (unfold a; lra).
   + unfold a, b. replace (emin + p - 1)%Z with ((emin + p - 2) + 1)%Z by ring. rewrite bpow_plus. powers. field.
 Qed.
 
-(* Storing z + c1 adds e_i, |e_i| ≤ η|z_i + c|, and moves the core by at most 2‖Pe‖/(r + s); at c = 2^p the core of (0, 1) becomes 0. *)
+(* Storing z + c1 adds |e_i| ≤ η|z_i + c| and moves the core by at most 2‖Pe‖/(r + s); (0, 1) + 2^p becomes constant. *)
 Theorem input_rounding :
   (forall (p : Z) (ties : Z -> bool) (d : nat) (z : row) (c ε : R), (0 < p)%Z -> (1 <= d)%nat ->
      let stored := fun i => nearest p ties (z i + c) in
@@ -1129,7 +1137,8 @@ split.
   assert (EB : B = INR d * (s * s) - INR d * ε) by (rewrite ss; field; lra).
   assert (combination : forall a b, sum d (fun i => (a * v i + b * w i) ^ 2) = a ^ 2 * A + 2 * a * b * C + b ^ 2 * B).
   { intros a b. unfold A, B, C. rewrite <- !sum_scal, <- !sum_add. apply sum_ext; intros; ring. }
-  assert (EU : sum d (fun i => (core d ε stored i - core d ε z i) ^ 2) = (/ r) ^ 2 * A - 2 * / r * / s * C + (/ s) ^ 2 * B).
+  assert (EU : sum d (fun i => (core d ε stored i - core d ε z i) ^ 2) =
+    (/ r) ^ 2 * A - 2 * / r * / s * C + (/ s) ^ 2 * B).
   { rewrite (sum_ext d _ (fun i => (- / r * v i + / s * w i) ^ 2)).
     - rewrite combination. ring.
     - intros i _. unfold core. fold r s. unfold v, w, Rdiv. ring. }
@@ -1165,7 +1174,8 @@ split.
     assert (P2 : 0 <= (r * s) * ((r - s) ^ 2 * (n * (r + s) ^ 2 - X))).
     { apply Rmult_le_pos; [lra|]. apply Rmult_le_pos; [apply pow2_ge_0|lra]. }
     replace ((r * s * X - r * s * n * (r - s) ^ 2 - n * ε * (r - s) ^ 2) * (r + s) ^ 2)
-      with (4 * X * (r * s) ^ 2 - (r * s) * ((r - s) ^ 2 * (n * (r + s) ^ 2 - X)) - n * ε * (r - s) ^ 2 * (r + s) ^ 2) by ring.
+      with (4 * X * (r * s) ^ 2 - (r * s) * ((r - s) ^ 2 * (n * (r + s) ^ 2 - X))
+            - n * ε * (r - s) ^ 2 * (r + s) ^ 2) by ring.
     lra.
   + assert (X0 : 0 <= A - 2 * C + B) by (rewrite <- ED; apply sum_ge0; intros; apply pow2_ge_0).
     right. apply sqrt_lem_1.
@@ -1201,7 +1211,7 @@ split.
   unfold z, pair. split; split; try (field; lra); unfold Rdiv; ring.
 Qed.
 
-(* The computed mean is that of z_i(1 + δ_i), |δ_i| ≤ θ_(T+1), off by at most θ_(T+1) mean|z| ≤ θ_(T+1) κ √q; T is d − 1 or ⌈log2 d⌉. *)
+(* μ̂ is the mean of z_i(1 + δ_i), |δ_i| ≤ θ_(T+1), and off by at most θ_(T+1) mean|z| ≤ θ_(T+1) κ √q. *)
 Theorem mean_error :
   (forall d, (1 <= d)%nat ->
      (adds_up d (in_turn d) /\ additions (in_turn d) = (d - 1)%nat) /\
@@ -1210,7 +1220,8 @@ Theorem mean_error :
   (0 < p)%Z -> number p (INR d) -> adds_up d o -> (additions o <= T)%nat ->
   let η := unit_roundoff p in let fl := nearest p ties in
   INR (T + 1) * η < 1 ->
-  (exists δ : row, (forall i, Rabs (δ i) <= θ η (T + 1)) /\ fl_mean fl d o z = mean d (fun i => z i * (1 + δ i))) /\
+  (exists δ : row, (forall i, Rabs (δ i) <= θ η (T + 1)) /\
+     fl_mean fl d o z = mean d (fun i => z i * (1 + δ i))) /\
   Rabs (fl_mean fl d o z - mean d z) <= θ η (T + 1) * mean d (fun i => Rabs (z i)) /\
   (0 < variance d z ->
      θ η (T + 1) * mean d (fun i => Rabs (z i)) <= θ η (T + 1) * (κ d z * sqrt (variance d z))).
@@ -1227,7 +1238,7 @@ split.
   apply Rmult_le_compat_l; auto. now apply θ_ge0.
 Qed.
 
-(* With the mean off by δ: mean(w²) = q + δ², and the core becomes √((q + ε)/(q + δ² + ε)) u + δ/√(q + δ² + ε) 1. *)
+(* mean(w²) = q + δ², and the core becomes √((q + ε)/(q + δ² + ε)) u + δ/√(q + δ² + ε) 1. *)
 Theorem wrong_mean (d : nat) (z : row) (m δ ε : R) : (1 <= d)%nat -> m = mean d z - δ -> 0 < variance d z + ε ->
   let w := fun i => z i - m in
   let q := variance d z in
@@ -1263,7 +1274,7 @@ apply computed_one_pass; auto.
 - now apply nearest_number.
 Qed.
 
-(* Two passes: |δ| ≤ θ_(T+1) κ √q, the variance is (q + δ²)(1 + θ), |θ| ≤ θ_(T+4), and v̂ is off by at most θ_(T+2) κ ‖v‖. *)
+(* Two passes: q̂ = (q + δ²)(1 + θ), |θ| ≤ θ_(T+4), |δ| ≤ θ_(T+1) κ √q, and ‖v̂ − v‖ ≤ θ_(T+2) κ ‖v‖. *)
 Theorem two_pass (p : Z) (ties : Z -> bool) (d : nat) (o : order) (T : nat) (z : row) :
   (0 < p)%Z -> number p (INR d) -> adds_up d o -> (additions o <= T)%nat ->
   let η := unit_roundoff p in let fl := nearest p ties in
@@ -1291,7 +1302,8 @@ split; auto. split; [now exists t|]. split; [intros i; apply (computed_centred �
 split; [|apply computed_centred_norm; auto; apply lt; lia].
 assert (D : δ ^ 2 <= θ η (T + 1) ^ 2 * κ d z ^ 2 * q).
 { assert (s : sqrt q * sqrt q = q) by (apply sqrt_sqrt; lra).
-  replace (θ η (T + 1) ^ 2 * κ d z ^ 2 * q) with (θ η (T + 1) ^ 2 * κ d z ^ 2 * (sqrt q * sqrt q)) by now rewrite s.
+  replace (θ η (T + 1) ^ 2 * κ d z ^ 2 * q) with (θ η (T + 1) ^ 2 * κ d z ^ 2 * (sqrt q * sqrt q))
+    by now rewrite s.
   replace (θ η (T + 1) ^ 2 * κ d z ^ 2 * (sqrt q * sqrt q)) with ((θ η (T + 1) * κ d z * sqrt q) ^ 2) by ring.
   rewrite <- (pow2_abs δ). apply pow_incr; split; [apply Rabs_pos|auto]. }
 rewrite Q. replace ((q + δ ^ 2) * (1 + t) - q) with (t * q + (1 + t) * δ ^ 2) by ring.
@@ -1308,14 +1320,16 @@ Qed.
 
 Lemma sum_from a b z : sum (a + b) z = sum a z + sum b (from a z).
 Proof.
-induction b as [|b IH]; [rewrite Nat.add_0_r; simpl; ring|]. rewrite Nat.add_succ_r. simpl. rewrite IH. unfold from; ring.
+induction b as [|b IH]; [rewrite Nat.add_0_r; simpl; ring|].
+rewrite Nat.add_succ_r. simpl. rewrite IH. unfold from; ring.
 Qed.
 
 Lemma sum_squared_deviations k z : (1 <= k)%nat ->
   sum k (fun i => (z i - mean k z) ^ 2) = sum k (fun i => z i ^ 2) - sum k z ^ 2 / INR k.
 Proof.
 intros k1. pose proof (entries_pos k k1) as K. pose proof (mean_squares k k1 z) as M.
-replace (sum k (fun i => (z i - mean k z) ^ 2)) with (INR k * variance k z) by (unfold variance, centred, mean; field; lra).
+replace (sum k (fun i => (z i - mean k z) ^ 2)) with (INR k * variance k z)
+  by (unfold variance, centred, mean; field; lra).
 replace (sum k (fun i => z i ^ 2)) with (INR k * mean k (fun i => z i ^ 2)) by (unfold mean; field; lra).
 rewrite M. unfold mean. field. lra.
 Qed.
@@ -1389,13 +1403,15 @@ assert (gg : 2^(mag radix2 x) = 2 * g).
 { unfold g. change 2 with (2^1). rewrite <- bpow_plus. f_equal; ring. }
 assert (F2 : number (2 * g)).
 { rewrite <- gg. apply generic_format_bpow'; auto with typeclass_instances.
-  pose proof (generic_format_bpow_inv' radix2 fexp _ F) as I. replace (mag radix2 x - 1 + 1)%Z with (mag radix2 x : Z) in I by ring.
+  pose proof (generic_format_bpow_inv' radix2 fexp _ F) as I.
+  replace (mag radix2 x - 1 + 1)%Z with (mag radix2 x : Z) in I by ring.
   lia. }
 assert (xg : Rabs x <= 2 * g) by (rewrite <- gg; left; apply bpow_mag_gt).
 assert (bg : Rabs b <= 2 * g) by (apply abs_round_le_generic; auto with typeclass_instances).
 set (t := fl (b / fl (INR k))).
 assert (tg : Rabs t <= g).
-{ apply abs_round_le_generic; auto with typeclass_instances. unfold Rdiv. rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq (fl (INR k))) by lra.
+{ apply abs_round_le_generic; auto with typeclass_instances. unfold Rdiv.
+  rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq (fl (INR k))) by lra.
   apply Rmult_le_reg_r with (fl (INR k)); [lra|]. rewrite Rmult_assoc, Rinv_l by lra. nra. }
 assert (inv : 0 < / fl (INR k)) by (apply Rinv_0_lt_compat; lra).
 destruct (Rle_lt_dec 0 x) as [s|s].
@@ -1446,7 +1462,7 @@ apply all; lia.
 Qed.
 End Welford.
 
-(* Welford's recurrence and the merging of blocks give mean and variance on paper; as computed, M never decreases and is never negative. *)
+(* Steps and merged blocks give mean and variance on paper; as computed, M never decreases and is never negative. *)
 Theorem welford :
   (forall (z : row) (k : nat), (1 <= k)%nat ->
      welford_steps (fun x => x) z k = (mean k z, sum k (fun i => (z i - mean k z) ^ 2)) /\
@@ -1493,7 +1509,7 @@ split; [|split; [|split]].
   + assert (M' <= fl (M + M')); [|lra]. apply round_ge_generic; auto with typeclass_instances. lra.
 Qed.
 
-(* z r − m r as computed is (r(z − m) + ρ)(1 + δ), |ρ| ≤ ηr(|z| + |m|); a row of float32 loses more than 1.96 ηκ with m and r exact. *)
+(* z r − m r is computed as (r(z − m) + ρ)(1 + δ), |ρ| ≤ ηr(|z| + |m|); an exact m and r can lose over 1.96 ηκ. *)
 Theorem affine_form :
   (forall (p : Z) (ties : Z -> bool) (r m z : R), (0 < p)%Z -> number p r -> 0 <= r ->
      let η := unit_roundoff p in let fl := nearest p ties in
@@ -1619,14 +1635,16 @@ apply B2R_Bsign_inj; auto. apply C3. now destruct (Bmult mode_NE a a).
 Qed.
 End Squares.
 
-(* Squares are ∞ from 2^8, 2^64, 2^64, 2^512 on (float16, float32, bfloat16, float64), and 0 up to √2^(−25), √2^(−150) (float16, float32). *)
+(* Squares are ∞ from 2^8, 2^64, 2^64, 2^512 on, and 0 up to √2^(−25), √2^(−150). *)
 Theorem square_range :
   (forall a : float16, is_finite a = true -> 2^8 <= Rabs (B2R a) -> Bmult mode_NE a a = B754_infinity false) /\
   (forall a : float32, is_finite a = true -> 2^64 <= Rabs (B2R a) -> Bmult mode_NE a a = B754_infinity false) /\
   (forall a : bfloat16, is_finite a = true -> 2^64 <= Rabs (B2R a) -> Bmult mode_NE a a = B754_infinity false) /\
   (forall a : float64, is_finite a = true -> 2^512 <= Rabs (B2R a) -> Bmult mode_NE a a = B754_infinity false) /\
-  (forall a : float16, is_finite a = true -> 0 < Rabs (B2R a) <= sqrt (2^(-25)) -> Bmult mode_NE a a = B754_zero false) /\
-  (forall a : float32, is_finite a = true -> 0 < Rabs (B2R a) <= sqrt (2^(-150)) -> Bmult mode_NE a a = B754_zero false).
+  (forall a : float16, is_finite a = true -> 0 < Rabs (B2R a) <= sqrt (2^(-25)) ->
+     Bmult mode_NE a a = B754_zero false) /\
+  (forall a : float32, is_finite a = true -> 0 < Rabs (B2R a) <= sqrt (2^(-150)) ->
+     Bmult mode_NE a a = B754_zero false).
 Proof.
 repeat split; intros a Fa H.
 - now apply (square_overflows 11 16 _ _ a 8).
@@ -1637,7 +1655,7 @@ repeat split; intros a Fa H.
 - now apply (square_underflows 24 128).
 Qed.
 
-(* s = max(max|v|, √ε): u = v'/√(mean(v'²) + ε/s²), |v'| ≤ 1, the sum between 1/d and 2; for S in [s, 2s) between 1/(4d) and 2. *)
+(* u = v'/√(mean(v'²) + ε/s²), |v'| ≤ 1, the sum from 1/d to 2; for S in [s, 2s) from 1/(4d) to 2. *)
 Theorem scaled_statistics (d : nat) (z : row) (ε : R) : (1 <= d)%nat -> 0 <= ε ->
   let v := centred d z in
   let s := Rmax (largest d v) (sqrt ε) in
@@ -1723,7 +1741,8 @@ Proof.
 intros V Hf Fq q0 Hε.
 set (e := mag radix2 q : Z). set (ce := fexp e).
 assert (be : 2^(e - 1) <= q < 2^e).
-{ pose proof (bpow_mag_gt radix2 q). pose proof (bpow_mag_le radix2 q). rewrite Rabs_pos_eq in * by lra. unfold e; split; auto. apply H0; lra. }
+{ pose proof (bpow_mag_gt radix2 q). pose proof (bpow_mag_le radix2 q).
+  rewrite Rabs_pos_eq in * by lra. unfold e; split; auto. apply H0; lra. }
 set (m := Ztrunc (scaled_mantissa radix2 fexp q)).
 assert (Em : q = IZR m * 2^ce) by exact Fq. clearbody m.
 assert (c0 : 0 < 2^ce) by apply bpow_gt_0.
@@ -1751,7 +1770,7 @@ fold ce. rewrite (Znearest_imp ties _ m).
   change (2^0) with 1. rewrite Rabs_pos_eq; nra.
 Qed.
 
-(* If q > 0 is a number and 0 ≤ ε ≤ ηq/2, q + ε is computed as q; an ε ≤ 2^(−25) is stored in float16 as 0. *)
+(* For a number q > 0 and 0 ≤ ε ≤ ηq/2, q + ε is computed as q; an ε ≤ 2^(−25) is 0 in float16. *)
 Theorem eps_absorbed :
   (forall (p emin : Z) (ties : Z -> bool) (q ε : R), (0 < p)%Z -> 0 < q -> 0 <= ε <= 1 / 2 * unit_roundoff p * q ->
      (number p q -> nearest p ties (q + ε) = q) /\
@@ -1767,7 +1786,7 @@ Qed.
 
 (* ---- Facts of other pages: "The backward pass" and "Conventions" ---- *)
 
-(* p ≥ 2 bits, ties to even: adding ones to 0 counts correctly up to 2^p and stays there: 256, 2048, 16 777 216. *)
+(* p ≥ 2 bits, ties to even: adding ones to 0 counts up to 2^p and stays there: 256, 2048, 16 777 216. *)
 Theorem sum_stalls :
   (forall (p : Z) (n : nat), (2 <= p)%Z -> fl_count (nearest p to_even) n = IZR (Z.min (Z.of_nat n) (2 ^ p))) /\
   (forall n, (256 <= n)%nat -> fl_count (nearest 8 to_even) n = 256) /\
