@@ -1,10 +1,10 @@
-"""What all tests share: the budget of the property tests, their seed, and the list of fact marks."""
+"""What all tests share: the budget of the property tests, their seed, and the record of a run."""
 
-import json
 import os
 import secrets
 
 from hypothesis import HealthCheck, Phase, settings
+from results import RECORD, Recorder, facts_of
 
 settings.register_profile("desk", max_examples=25, deadline=None, print_blob=True)
 settings.register_profile(
@@ -17,13 +17,35 @@ settings.register_profile(
 
 
 def pytest_addoption(parser):
-    parser.addoption("--fact-marks", metavar="PATH", help="write the fact marks of the collected tests to PATH as JSON")
+    parser.addoption(
+        "--record",
+        nargs="?",
+        const=RECORD,
+        metavar="PATH",
+        help=f"record what became of the tests in PATH, or else in {RECORD.name}, where the verification page reads it",
+    )
 
 
 def pytest_configure(config):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "desk"))
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbelow(1 << 32))
+    if config.option.record and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(config.option.record))
+
+
+def pytest_itemcollected(item):
+    """Each report carries the facts of its test, from whatever process it comes."""
+    if facts := facts_of(item):
+        item.user_properties.append(("facts", facts))
+
+
+def pytest_collection_modifyitems(config, items):
+    """A run that is recorded does not ask whether the record is up to date."""
+    if config.option.record:
+        left_out = [item for item in items if "recorded" in item.fixturenames]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -31,23 +53,3 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line(
             f"The same random examples again: pytest --hypothesis-seed={config.option.hypothesis_seed}"
         )
-
-
-def pytest_collection_finish(session):
-    path = session.config.getoption("--fact-marks")
-    if path:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(fact_marks(session.items), file, indent=1)
-
-
-def fact_marks(items):
-    """One record for each test and fact it pins: the fact, the way it is proved, and where the test stands."""
-    records = {}
-    for item in items:
-        for mark in item.iter_markers("fact"):
-            test = item.nodeid.partition("[")[0]
-            file, line, _ = item.location
-            for fact in mark.args:
-                record = {"fact": fact, "way": mark.kwargs.get("way"), "test": test, "file": file, "line": line + 1}
-                records[test, fact, record["way"]] = record
-    return list(records.values())

@@ -1,4 +1,4 @@
-"""The facts of the page on the backward pass, and the two modules written for it: lnbook.taylor and lnbook.rounding."""
+"""The facts of the page on the backward pass, and the modules written for it: taylor and rounding."""
 
 from fractions import Fraction
 from math import factorial
@@ -6,13 +6,13 @@ from math import factorial
 import numpy as np
 import pytest
 import sympy as sp
+from exact import core
+from exact import layer as exact_layer_norm
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lnbook import center, jvp, layer_norm, normalize, taylor, variance, vjp
-from lnbook.exact import core
-from lnbook.exact import layer_norm as exact_layer_norm
-from lnbook.rounding import BITS, round_to, running_sum
+from lnbook.pages.rounding import BITS, round_to, running_sum
 
 Q = sp.Rational
 EPS = sp.Symbol("epsilon", positive=True)

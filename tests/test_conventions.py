@@ -8,13 +8,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 import sympy as sp
-from exact import vanishes
+from exact import core, vanishes
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lnbook import jacobian, layer_norm, normalize, variance
-from lnbook.exact import core
-from lnbook.figures import defaults_over_spread
+from lnbook.pages.figures import defaults_over_spread
 
 ROOT = Path(__file__).parents[1]
 Q = sp.Rational
@@ -170,12 +169,16 @@ def test_one_axis_or_two():
 
 
 @pytest.mark.fact("one-plus-gain", way="exact")
-def test_gain_of_one_plus_w():
-    u, w, beta = sp.symbols("u w beta", real=True)
-    right = (1 + w) * u + beta
-    assert sp.expand(right - (w * u + beta) - u) == 0
-    assert sp.expand((1 + (1 + w)) * u + beta - right - u) == 0
-    assert (w * u + beta).subs(w, 0) == beta
+@given(st.tuples(SMALL, SMALL), st.tuples(SMALL, SMALL))
+def test_a_one_left_out_loses_the_core_and_a_one_too_many_adds_it(w, bias):
+    w, core_of_row = np.array(w), [-0.5, 0.5]  # of (0, 2) at eps = 3: floats hold all of this exactly
+
+    def layer(gain):
+        return layer_norm([0, 2], gain, bias, eps=3)
+
+    assert normalize([0, 2], eps=3).tolist() == core_of_row
+    assert (layer(1 + w) - layer(w)).tolist() == core_of_row
+    assert (layer(1 + (1 + w)) - layer(1 + w)).tolist() == core_of_row
 
 
 @pytest.mark.fact("one-plus-gain", way="property")

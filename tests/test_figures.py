@@ -2,15 +2,19 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import jupytext
 import numpy as np
 import pytest
-from record import ROOT, pages
+from matplotlib.path import Path as MatplotlibPath
+from picture import PICTURE, on_paper, shown
+from pictures import difference
+from record import RECORDS, pages
 
-from lnbook import figures
-from lnbook.figures.style import COLOURS, themed_svg
+from lnbook.pages import figures
+from lnbook.pages.figures.outlines import outline
+from lnbook.pages.figures.slider import Slider, drawn, moving_dots, path_of
+from lnbook.pages.figures.style import COLOURS, CORE, new_figure, picture
 
 # How red, green and blue light mix for the three kinds of colour blindness: Machado, Oliveira and Fernandes (2009),
 # "A physiologically-based model for simulation of color vision deficiency", severity 1.
@@ -71,6 +75,12 @@ def test_each_figure_is_on_a_page_and_each_page_asks_for_figures_there_are():
     assert {name for _, _, name in calls()} == set(figures.__all__)
 
 
+def test_the_file_of_a_figure_is_named_after_its_page():
+    for page, _, name in calls():
+        file = "every_page" if name == "where" else page.stem.replace("-", "_")
+        assert getattr(figures, name).__module__ == f"lnbook.pages.figures.{file}"
+
+
 def test_each_figure_has_words():
     """A slider brings its own words; a picture takes them from its cell."""
     for page, cell, name in calls():
@@ -82,17 +92,70 @@ def test_each_figure_has_words():
 
 def test_no_colour_of_a_picture_is_fixed():
     """Whatever the theme does not set would be lost on one of the two pages."""
-    for path in (ROOT / "tests" / "notebooks").glob("*.ipynb"):
+    for path in RECORDS.glob("*.ipynb"):
         for svg in re.findall(r'"<svg.*?</svg>', path.read_text(encoding="utf8"), re.DOTALL):
             assert re.findall(r"(?<!, )#[0-9a-f]{6}\b", svg) == [], path.stem
 
 
 def test_the_picture_of_the_readme_is_the_one_of_the_index():
-    drawn = themed_svg(figures.steps([3, 1, 4, 1, 6], [1, -1, 2, 0.5, 1], [0.5, 1, 0, 1, 1], 1e-5))
-    assert Path(ROOT, ".github", "steps.svg").read_text(encoding="utf8") == on_paper(drawn)
+    kept = PICTURE.read_text(encoding="utf8")
+    assert difference(kept, on_paper(shown())) is None, "out of date: python tools/picture.py"
 
 
-def on_paper(svg):
-    """The picture as a file of its own: on light paper, whatever page it is shown on."""
-    style = "background:#fff"
-    return svg.replace("<svg ", f'<svg style="{style}" ', 1)
+def path_in_units(points, codes=None, height=10):
+    """The `d` of a path in a picture that is `height` points high."""
+    return outline(MatplotlibPath(points, codes).iter_segments(simplify=False), height)
+
+
+def test_an_outline_counts_tenths_of_a_point_from_the_top():
+    assert path_in_units([(0, 0), (1, 0), (3, 0), (3, 2), (3, 1), (2.06, 1.94)]) == "M0 100h30v-20 10l-9-9"
+
+
+def test_an_outline_keeps_curves_and_closed_shapes():
+    points = [(1, 1), (2, 2), (3, 1), (4, 0), (5, 2), (6, 1), (1, 1)]
+    assert path_in_units(points, [1, 3, 3, 4, 4, 4, 79]) == "M10 90q10-10 20 0c10 10 20-10 30 0z"
+
+
+def test_a_point_of_an_outline_is_a_dot():
+    assert path_in_units([(1, 1), (1, 1), (2, 3), (2, 3)], [1, 2, 1, 2]) == "M10 90h0M20 70h0"
+
+
+def test_a_tie_by_design_is_rounded_alike_on_every_processor():
+    assert path_in_units([(0.25 - 1e-12, 0), (0.25 + 1e-12, 5)]) == "M2 100v-50"
+
+
+@picture
+def test_a_moving_line_that_leaves_its_axes_is_cut_off():
+    figure, axes = new_figure()
+    (line,) = axes.plot([0, 1, 2], [0, 1, 2], color=CORE)
+    axes.set(xlim=(0, 2), ylim=(0, 1))
+    drawn(figure)
+    within, beyond = (np.array(re.findall(r"-?\d+", path_of(line, ([0, end], [0, end]))), int) for end in (1, 2))
+    assert np.abs(within[2:]).min() > 1000
+    assert np.abs(beyond - within).max() <= 10  # matplotlib cuts one point outside of the axes
+
+
+@picture
+def test_a_colour_that_no_theme_knows_is_refused():
+    figure, axes = new_figure()
+    axes.plot([0, 1], color="red")
+    with pytest.raises(KeyError, match="#ff0000"):
+        drawn(figure)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"values": ["one"]}, "one entry a frame, got [1, 2]"),
+        ({"spoken": ["one", "two", "three"]}, "one entry a frame, got [2, 3]"),
+        ({"start": 2}, "start must be a frame from 0 to 1, got 2"),
+        ({"start": -1}, "start must be a frame from 0 to 1, got -1"),
+    ],
+)
+def test_a_slider_refuses_frames_that_are_not_there(change, named):
+    figure, axes = new_figure()
+    moving = [moving_dots(axes, [(0, 0), (1, 1)], CORE)]
+    texts = {"label": "Move", "values": ["one", "two"], "spoken": ["one", "two"], "start": 1, "alt": "A dot."}
+    Slider([figure], moving, **texts)
+    with pytest.raises(ValueError, match=re.escape(named)):
+        Slider([figure], moving, **(texts | change))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from lnbook import amplification, jacobian, layer_norm, lipschitz_constant, normalize, operator_norm, variance
-from lnbook.exact import jacobian as exact_jacobian
 from lnbook.max_norm import max_norm_constant, max_norm_worst_input
+from lnbook.pages.exact import jacobian as exact_jacobian
 
 Q = sp.Rational
 X = sp.Symbol("x")

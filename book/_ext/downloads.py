@@ -20,25 +20,41 @@ def write_one_page_like_the_others(app):
     app.registry.translation_handlers.pop("singlehtml", None)
 
 
+def pages_of_pdf(app, env, added, changed, removed):
+    """The PDF comes and goes without a change of the page that offers it."""
+    return [page for page, offered in offers_of(env).items() if offered != pdf_of(app).exists()]
+
+
+def offers_of(env):
+    return vars(env).setdefault("pdf_offers", {})
+
+
 def offer_notebook(app, pagename, templatename, context, doctree):
     """Below each page: its notebook with the outputs that nbval compares, and its source."""
     context["page_links"] = []
-    for text, name in {"Notebook with outputs": f"{pagename}.ipynb", "Source of this page": f"{pagename}.md"}.items():
+    files = {
+        "Notebook with outputs": f"notebooks/{name_of(pagename)}.ipynb",
+        "Source of this page": f"_sources/{pagename}.md",
+    }
+    for text, file in files.items():
         if record_of(app, pagename).exists():
-            href = context["pathto"](f"_sources/{name}", resource=True)
+            href = context["pathto"](file, resource=True)
             context["page_links"].append({"text": text, "href": href, "download": True})
 
 
+def name_of(pagename):
+    return pagename.split("/")[-1]
+
+
 def record_of(app, pagename):
-    return Path(app.srcdir, "tests", "notebooks", f"{pagename.split('/')[-1]}.ipynb")
+    return Path(app.srcdir, "book", "_records", "notebooks", f"{name_of(pagename)}.ipynb")
 
 
 class Downloads(SphinxDirective):
     """Links to the book as a zip and, where `make pdf` has made one, as a PDF."""
 
     def run(self):
-        # The file comes and goes without a change of the page.
-        self.env.note_reread()
+        offers_of(self.env)[self.env.docname] = pdf_of(self.env.app).exists()
         if self.env.app.builder.name != "html":
             return []
         offers = [(ZIP, "the whole book for reading offline (zip)")]
@@ -56,9 +72,11 @@ def add_downloads(app, exception):
     if exception or app.builder.name != "html":
         return
     out = Path(app.outdir)
+    # Not in _sources: there sphinx-llms-txt takes a notebook for one more page, from the second build on.
+    (out / "notebooks").mkdir(exist_ok=True)
     for docname in sorted(app.env.found_docs):
         if record_of(app, docname).exists():
-            shutil.copyfile(record_of(app, docname), out / "_sources" / f"{docname}.ipynb")
+            shutil.copy(record_of(app, docname), out / "notebooks")
     folder = out / "downloads"
     folder.mkdir(exist_ok=True)
     zip_folder(out, folder / ZIP, without=folder)
@@ -78,6 +96,7 @@ def zip_folder(root, target, without):
 
 def setup(app):
     app.add_directive("downloads", Downloads)
+    app.connect("env-get-outdated", pages_of_pdf)
     app.connect("builder-inited", write_one_page_like_the_others)
     app.connect("html-page-context", offer_notebook, priority=400)
     # After everything else has written what it writes at the end.

@@ -1,38 +1,88 @@
-"""The directive {fact-map}: the facts of facts.toml, page by page, each with a link to its statement."""
+"""The register of facts, facts.toml, on the pages: the map, the table for RMSNorm, and links to statements by their id.
+
+{fact}`id` is a link to the statement with that id; its words are the statement's title. {fact-id}`id` shows the id.
+"""
 
 import tomllib
 from pathlib import Path
 
-from sphinx.util.docutils import SphinxDirective
+from boxes import STATEMENTS
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.nodes import make_refnode
 
 
-def ledger(env):
-    """The facts by id; the page that is being read depends on them."""
+def register(env):
+    """The facts by id; the page that is being read depends on them, and on the pages that give them their titles."""
     path = Path(env.srcdir, "book", "facts.toml")
+    facts = tomllib.loads(path.read_text(encoding="utf8"))
     env.note_dependency(str(path))
-    return tomllib.loads(path.read_text(encoding="utf8"))
+    for page in {fact["page"] for fact in facts.values()}:
+        env.note_dependency(env.doc2path(f"book/{page}"))
+    return facts
+
+
+class FactLink(nodes.Inline, nodes.TextElement):
+    """A link to come: the statement may stand on a page that is not read yet."""
+
+
+class FactRole(SphinxRole):
+    def run(self):
+        return [FactLink("", self.text, fact=self.text, by_id=self.name == "fact-id")], []
+
+
+class ResolveFacts(SphinxPostTransform):
+    default_priority = 5
+
+    def run(self, **kwargs):
+        titles = {}
+        for link in list(self.document.findall(FactLink)):
+            link.replace_self(self.resolved(link, titles))
+
+    def resolved(self, link, titles):
+        statement = self.env.proof_list[link["fact"]]
+        page = statement["docname"]
+        if page not in titles:
+            document = self.env.get_doctree(page)
+            titles[page] = {n["label"]: n[0] for n in document.findall(lambda n: isinstance(n, STATEMENTS))}
+        title = titles[page][link["fact"]]
+        place = self.app.builder, self.env.docname, page, link["fact"]
+        if link["by_id"]:
+            return make_refnode(*place, nodes.literal("", link["fact"]), title.astext())
+        return make_refnode(*place, [child.deepcopy() for child in title])
 
 
 class FactMap(SphinxDirective):
-    """Without an argument all facts; with one, the facts of that page."""
-
-    optional_arguments = 1
+    """All facts, page by page."""
 
     def run(self):
-        facts = ledger(self.env)
-        pages = [self.arguments[0]] if self.arguments else list(dict.fromkeys(f["page"] for f in facts.values()))
+        facts = register(self.env)
         lines = []
-        for page in pages:
-            lines += [f"**{{doc}}`{page}`**", ""]
-            lines += [
-                f"- {{prf:ref}}`{id} <{id}>` (`{id}`): {fact['line']}"
-                for id, fact in facts.items()
-                if fact["page"] == page
+        for page in dict.fromkeys(fact["page"] for fact in facts.values()):
+            listed = [
+                f"- {{fact}}`{id}` (`{id}`): {fact['line']}" for id, fact in facts.items() if fact["page"] == page
             ]
-            lines.append("")
+            lines += [f"**{{doc}}`{page}`**", "", *listed, ""]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+class RMSFacts(SphinxDirective):
+    """The table of the verdicts for RMSNorm."""
+
+    def run(self):
+        rows = ["| fact | for RMSNorm | in which form, or why not |", "|---|---|---|"]
+        for id, fact in register(self.env).items():
+            if rms := fact.get("rms"):
+                rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")
+        return self.parse_text_to_nodes("\n".join(rows))
+
+
 def setup(app):
+    app.add_node(FactLink)
+    app.add_role("fact", FactRole())
+    app.add_role("fact-id", FactRole())
     app.add_directive("fact-map", FactMap)
+    app.add_directive("rms-facts", RMSFacts)
+    app.add_post_transform(ResolveFacts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

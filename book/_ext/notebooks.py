@@ -1,16 +1,15 @@
 """Executes the pages side by side before Sphinx reads them, and never shows an output of another version of the code.
 
 MyST-NB executes one page after the other, and its cache looks at a page's cells only: a change in lnbook would leave
-old outputs on the pages. Here the cache lives in a folder named by a hash of all that the outputs depend on, and it is
-filled with one kernel a processor core, with a line of progress a page.
+old outputs on the pages. Here each page's cache lies in a folder named by a hash of all that its outputs rest on, and
+it is filled with one kernel a processor core, with a line of progress a page.
 """
 
-import hashlib
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from imports import Code
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -21,28 +20,34 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 
-def version_of_outputs(root):
-    """A hash of what the outputs of a page depend on beside its own cells: lnbook, the pins and the Python version."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in [*sorted((root / "lnbook").rglob("*.py")), root / "requirements.txt"]:
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+def start(app):
+    """`env.page_names` holds the names that each page's cells use, `env.page_versions` the hash that follows."""
+    app.code = Code(Path(app.srcdir))
+    for kept in ("page_names", "page_versions"):
+        if not hasattr(app.env, kept):
+            setattr(app.env, kept, {})
 
 
-def choose_cache(app, config):
-    root = Path(app.srcdir)
-    config.nb_execution_cache_path = str(root / "_build" / "executed" / version_of_outputs(root))
+def pages_of_changed_code(app, env, added, changed, removed):
+    for docname in removed:
+        env.page_names.pop(docname, None)
+    return [page for page, names in env.page_names.items() if app.code.version(names) != env.page_versions[page]]
 
 
 def execute_pages(app, env, docnames):
-    cache = get_cache(env.mystnb_config.execution_cache_path)
     waiting = {}
     for docname in docnames:
         path = Path(env.doc2path(docname))
         text = path.read_text(encoding="utf8")
         reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
-        notebook = reader.read(text) if reader else None
-        if notebook and not has_record(cache, notebook):
+        env.page_names.pop(docname, None)
+        if reader is None:
+            continue
+        notebook = reader.read(text)
+        cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        env.page_names[docname] = app.code.names(cells)
+        env.page_versions[docname] = app.code.version(env.page_names[docname])
+        if not has_record(cache_of(env, docname), notebook):
             waiting[docname] = notebook
     if not waiting:
         return
@@ -54,12 +59,27 @@ def execute_pages(app, env, docnames):
             if result.err is None:
                 logger.info("executed page %d of %d: %s (%.1f s)", done, len(runs), docname, result.time)
                 bundle = CacheBundleIn(result.nb, env.doc2path(docname), data={"execution_seconds": result.time})
-                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+                cache_of(env, docname).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
             else:
                 failures += 1
                 logger.error("a cell failed:\n%s", result.err, location=(docname, line_of_failure(result.nb)))
     if failures:
         raise ExtensionError(f"{failures} of {len(runs)} executed pages failed; each is named above with its line")
+
+
+def folder_of(env, docname):
+    return str(Path(env.srcdir, "_build", "executed", env.page_versions[docname]))
+
+
+def cache_of(env, docname):
+    return get_cache(folder_of(env, docname))
+
+
+def choose_cache(app, docname, source):
+    """MyST-NB looks for the page's outputs where they were put."""
+    if docname in app.env.page_names:
+        changes = {"execution_cache_path": folder_of(app.env, docname)}
+        app.env.mystnb_config = app.env.mystnb_config.copy(**changes)
 
 
 def has_record(cache, notebook):
@@ -73,24 +93,9 @@ def has_record(cache, notebook):
 def execute(env, docname, notebook):
     folder = str(Path(env.doc2path(docname)).parent)
     timeout = env.mystnb_config.execution_timeout
-    result = single_nb_execution(
-        notebook, cwd=folder, timeout=timeout, allow_errors=False, extra_arguments=["--log-level=ERROR"]
-    )
-    join_streams(result.nb)
-    return result
-
-
-def join_streams(notebook):
-    """What a cell prints arrives in pieces, cut differently from run to run: put consecutive pieces together."""
-    for cell in notebook.cells:
-        joined = []
-        for output in cell.get("outputs", []):
-            if joined and output.output_type == joined[-1].output_type == "stream" and output.name == joined[-1].name:
-                joined[-1].text += output.text
-            else:
-                joined.append(output)
-        if cell.cell_type == "code":
-            cell.outputs = joined
+    # What a cell prints arrives in pieces, cut differently from run to run: nbclient puts them together.
+    options = {"coalesce_streams": True, "extra_arguments": ["--log-level=ERROR"]}
+    return single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, **options)
 
 
 def line_of_failure(notebook):
@@ -102,6 +107,8 @@ def line_of_failure(notebook):
 
 
 def setup(app):
-    app.connect("config-inited", choose_cache)
+    app.connect("builder-inited", start)
+    app.connect("env-get-outdated", pages_of_changed_code)
     app.connect("env-before-read-docs", execute_pages)
+    app.connect("source-read", choose_cache)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

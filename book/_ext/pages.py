@@ -11,29 +11,20 @@ from pathlib import Path
 
 from npm import node_modules
 
-# Scripts and styles of extensions that Jupyter Book always loads. Folding is HTML's own <details>, copying of code is
-# in book.js, colours of code are in book.css.
-UNUSED = {
-    "basic.css", "pygments.css", "togglebutton.css", "togglebutton.js", "copybutton.css", "copybutton.js",
-    "clipboard.min.js", "sphinx-thebe.css", "sphinx-thebe.js", "sphinx-design.min.css", "design-tabs.js", "proof.css",
-    "exercise.css", "documentation_options.js", "doctools.js", "sphinx_highlight.js", "scripts/sphinx-book-theme.js",
-}  # fmt: skip
+# Folding is HTML's own <details>, and copying and the colours of code are ours too.
+USED = {"book.css", "colours.css", "katex/katex.css", "book.js", "workbench.css", "workbench.js"}
 
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 
 
-def drop_unused(files):
-    def used(file):
-        name = str(file.filename or "").removeprefix("_static/")
-        # A script without a file configures one of the dropped ones.
-        return name and name.split("?")[0] not in UNUSED and not name.startswith("mystnb.")
-
-    return [file for file in files if used(file)]
+def used(files):
+    """Without the scripts and styles of the extensions that Jupyter Book always loads."""
+    return [file for file in files if str(file.filename or "").removeprefix("_static/") in USED]
 
 
 def fill_page(app, pagename, templatename, context, doctree):
-    context["css_files"] = drop_unused(context["css_files"])
-    context["script_files"] = drop_unused(context["script_files"])
+    context["css_files"] = used(context["css_files"])
+    context["script_files"] = used(context["script_files"])
     chapters = context["toctree"](maxdepth=1, collapse=True, includehidden=True, titles_only=True) or ""
     # A caption is a heading to Sphinx, of no level; and the page itself is only a colour.
     chapters = chapters.replace('<p class="caption" role="heading">', '<p class="caption">')
@@ -75,17 +66,20 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of the style, a script or an extension writes all pages anew; Sphinx itself sees templates only."""
-    digest = hashlib.sha256()
-    for folder in ("_assets", "_ext"):
-        for path in sorted(Path(app.srcdir, "book", folder).rglob("*.*")):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(path.read_bytes())
-    config.look = digest.hexdigest()
+    """A change of style or script writes all pages anew, one of an extension reads them too; Sphinx sees neither."""
+    book = Path(app.srcdir, "book")
+    config.look, config.extensions_read = digest_of(book, "_assets", "_scripts"), digest_of(book, "_ext")
+
+
+def digest_of(root, *folders):
+    found = (path for name in folders for path in sorted((root / name).rglob("*.*")))
+    files = (path for path in found if path.is_file() and path.suffix != ".pyc")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def setup(app):
     app.add_config_value("look", "", "html", str)
+    app.add_config_value("extensions_read", "", "env", str)
     app.connect("config-inited", note_look)
     # After the other extensions have added their files.
     app.connect("html-page-context", fill_page, priority=900)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 from boxes import STATEMENTS
 from docutils import nodes
 from katex import key_of
+from kept import keep
 from sphinx.addnodes import pending_xref
 
 
@@ -43,15 +44,26 @@ def html_of(node, builder, document):
 
 
 def write_search_data(app, env):
+    """Not before the statements are numbered."""
     if app.builder.name != "html":
         return
-    entries = [entry for docname in sorted(env.found_docs) for entry in entries_of(app, env, docname)]
-    write_script(app, "search-data", entries)
+    entries = [entry for docname in sorted(env.found_docs) for entry in env.search_entries[docname]]
+    write_script(app, "search-data", [{**entry, "kind": kind_of(env, entry)} for entry in entries])
 
 
-def entries_of(app, env, docname):
+def kind_of(env, entry):
+    if isinstance(entry["kind"], str):
+        return entry["kind"]
+    docname, kind, counter = entry["kind"]
+    number = env.toc_fignumbers[docname][counter][entry["id"]]
+    return f"{kind.title()} {'.'.join(map(str, number))}"
+
+
+def entries_of(app, docname):
     """The sections, statements and terms of a page, each with its title, its id and its words."""
+    env = app.env
     page, uri = env.titles[docname].astext(), app.builder.get_target_uri(docname)
+    entries = []
     for node in env.get_doctree(docname).findall(lambda n: isinstance(n, (nodes.section, nodes.term, *STATEMENTS))):
         if isinstance(node, nodes.section) and not isinstance(node.parent, nodes.document | nodes.section):
             continue
@@ -64,12 +76,12 @@ def entries_of(app, env, docname):
             body = [child for child in node.children if not isinstance(child, nodes.section | nodes.title)]
             kind, title = "Section" if isinstance(node.parent, nodes.section) else "Page", words(app, node[0])
         else:
-            number = env.toc_fignumbers[docname][node["countertype"]][name]
-            kind = f"{node['realtype'].title()} {'.'.join(map(str, number))}"
+            kind = (docname, node["realtype"], node["countertype"])
             title, body = words(app, node[0]), node.children[1:]
         text = " ".join(filter(None, (words(app, child) for child in body)))
         shown = name if isinstance(node, STATEMENTS) else ""
-        yield {"kind": kind, "title": title, "id": shown, "page": page, "url": f"{uri}#{name}", "text": text}
+        entries.append({"kind": kind, "title": title, "id": shown, "page": page, "url": f"{uri}#{name}", "text": text})
+    return entries
 
 
 def words(app, node):
@@ -104,6 +116,8 @@ def spoken(element):
 
 
 def setup(app):
+    # After katex.py has rendered the formulas.
+    keep(app, "search_entries", entries_of, priority=500)
     # The first event after the numbering of statements.
     app.connect("env-check-consistency", write_search_data)
     app.connect("html-page-context", write_previews)

@@ -5,6 +5,7 @@ social card and no button that leads nowhere.
 """
 
 import os
+from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,11 +17,10 @@ REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
 
 
 def configure(app, config):
-    config.ogp_social_cards = {"enable": bool(URL), "line_color": "#0064a8"}
-    config.ogp_enable_meta_description = False
     if URL:
         config.html_baseurl = config.ogp_site_url = URL
-        config.sitemap_url_scheme = "{link}"
+        config.ogp_social_cards = {"line_color": "#0064a8"}
+        config.ogp_enable_meta_description = False
     # A page that is not found may be asked for at any depth, so its links are absolute.
     config.notfound_urls_prefix = urlsplit(URL).path or "/"
 
@@ -46,14 +46,23 @@ def offer_source(app, pagename, templatename, context, doctree):
     context["page_links"] += [{"text": text, "href": href} for text, href in links.items()]
 
 
+def write_sitemap(app, exception):
+    """Every page of the book, also where only some were written."""
+    if exception or not URL or app.builder.name != "html":
+        return
+    places = (escape(URL + app.builder.get_target_uri(docname)) for docname in sorted(app.env.found_docs))
+    lines = "".join(f"<url><loc>{place}</loc></url>\n" for place in places)
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{lines}</urlset>\n'
+    Path(app.outdir, "sitemap.xml").write_text(sitemap, encoding="utf8")
+
+
 def setup(app):
-    for extension in ["sphinxext.opengraph", "notfound.extension", "sphinx_llms_txt"]:
+    for extension in ["notfound.extension", "sphinx_llms_txt", *["sphinxext.opengraph"] * bool(URL)]:
         app.setup_extension(extension)
-    if URL:
-        app.setup_extension("sphinx_sitemap")
     # Before the theme and the extensions above read their settings.
     app.connect("config-inited", configure, priority=100)
     # Before sphinxext-opengraph writes its tags.
     app.connect("html-page-context", describe, priority=400)
     app.connect("html-page-context", offer_source)
+    app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

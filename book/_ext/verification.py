@@ -1,82 +1,96 @@
-"""The directive {verification}: how each fact is verified, as the tests themselves say when pytest collects them."""
+"""The directive {verification}: how each fact is verified, by the record of the last run of all tests.
+
+`pytest --record` writes the record (tests/results.py says what is in it); a build of the book runs no test.
+"""
 
 import json
-import subprocess
-import sys
-import tempfile
+from collections import Counter
+from datetime import date
 from pathlib import Path
 
-from docutils import nodes
-from facts import ledger
+from facts import register
+from publish import REPOSITORY
 from sphinx.util.docutils import SphinxDirective
 
 WAYS = {"exact": "exact", "property": "property", "numeric": "numeric", "peer": "peers"}
-
-
-def collect(root):
-    """The fact marks of all tests: dictionaries with fact, way, test, file and line."""
-    with tempfile.TemporaryDirectory() as folder:
-        marks = Path(folder, "marks.json")
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--collect-only",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--fact-marks",
-            marks,
-        ]
-        subprocess.run([*command, "tests"], cwd=root, check=True, capture_output=True, text=True)
-        return json.loads(marks.read_text(encoding="utf8"))
+NAMES = {
+    "numpy": "NumPy",
+    "torch": "PyTorch",
+    "jax": "JAX",
+    "flax": "Flax",
+    "keras": "Keras",
+    "onnxruntime": "ONNX Runtime",
+}
 
 
 class Verification(SphinxDirective):
     def run(self):
-        root = Path(self.env.srcdir)
-        for path in (root / "tests").rglob("*.py"):
-            self.env.note_dependency(str(path))
-        tests = {fact: {way: [] for way in WAYS} for fact in ledger(self.env)}
-        for mark in collect(root):
-            tests[mark["fact"]][mark["way"]].append(mark)
-        return [*self.parse_text_to_nodes(matrix(tests)), *self.lists(tests)]
+        path = Path(self.env.srcdir, "book", "_records", "tests.json")
+        self.env.note_dependency(str(path))
+        runs = json.loads(path.read_text(encoding="utf8"))
+        facts = register(self.env)
+        text = [told(run) for run in runs.values()]
+        for page in dict.fromkeys(fact["page"] for fact in facts.values()):
+            of_page = {id: fact for id, fact in facts.items() if fact["page"] == page}
+            text += [f"### {{doc}}`{self.title(page)} <{page}>`", matrix(of_page, runs), listed(of_page, runs)]
+        return self.parse_text_to_nodes("\n\n".join(text), allow_section_headings=True)
 
-    def lists(self, tests):
-        """For each fact its tests, with links to their source, which add_test_sources puts beside that of the pages."""
-        up = "../" * self.env.docname.count("/")
-        for fact, ways in tests.items():
-            items = nodes.bullet_list()
-            for way, marks in ways.items():
-                for mark in marks:
-                    words = f"{mark['file'].removeprefix('tests/')}, line {mark['line']}"
-                    link = nodes.reference("", words, refuri=f"{up}_sources/{mark['file']}", internal=False)
-                    name = nodes.literal("", mark["test"].rpartition("::")[2])
-                    items += nodes.list_item("", nodes.paragraph("", f"{WAYS[way]}: ", name, nodes.Text(", "), link))
-            yield from self.parse_text_to_nodes(f"**{{prf:ref}}`{fact} <{fact}>`**")
-            yield items
+    def title(self, page):
+        lines = Path(self.env.doc2path(f"book/{page}")).read_text(encoding="utf8").splitlines()
+        return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
 
 
-def matrix(tests):
-    """A table in MyST: a row a fact, a column a way, each cell the number of tests."""
+def told(run):
+    """When a run was, with what, how many tests there were and what was red, in words."""
+    day = date.fromisoformat(run["date"])
+    packages = ", ".join(f"{name} {run['packages'][key]}" for key, name in NAMES.items() if key in run["packages"])
+    cells = f", and {run['cells']:,} cells of the recorded notebooks" if run["cells"] else ""
+    red = "; ".join(f"`{name}`" for name in run["red"])
+    return (
+        f"**{day.day} {day:%B %Y}**, Python {run['python']}, {packages}: {run['functions']:,} test functions in "
+        f"{run['cases']:,} cases{cells}. {f'[Red: {red}.]{{.red}}' if red else 'None was red.'}"
+    )
+
+
+def tests(runs, fact, way):
+    """{function: how it ended} of all runs."""
+    return {test: end for run in runs.values() for test, end in run["facts"].get(fact, {}).get(way, {}).items()}
+
+
+def matrix(facts, runs):
+    """A table in MyST: a row a fact, a column a way, each cell the number of test functions."""
     rows = [f"| fact | {' | '.join(WAYS.values())} |", "|---" * (len(WAYS) + 1) + "|"]
-    for fact, ways in tests.items():
-        rows.append(
-            f"| {{prf:ref}}`{fact} <{fact}>` | {' | '.join(str(len(marks) or '–') for marks in ways.values())} |"
-        )
+    for id, fact in facts.items():
+        cells = [cell(tests(runs, id, way), way in fact["pinned"]) for way in WAYS]
+        rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
-def add_test_sources(app, exception):
-    if exception or app.builder.name != "html":
-        return
-    for path in Path(app.srcdir, "tests").rglob("*.py"):
-        target = Path(app.outdir, "_sources", path.relative_to(app.srcdir))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(path.read_bytes())
+def cell(ends, pinned):
+    count = Counter(ends.values())
+    words = [str(count.pop("passed"))] if count["passed"] else []
+    words += [f"[{number} {'red' if end == 'failed' else end}]{{.red}}" for end, number in count.items() if number]
+    return ", ".join(words) or ("[missing]{.red}" if pinned else "–")
+
+
+def listed(facts, runs):
+    """The tests of the facts by name, folded."""
+    lines = [":::{admonition} The tests", ":class: dropdown", ""]
+    for id in facts:
+        lines.append(f"- {{fact}}`{id}`")
+        for way, word in WAYS.items():
+            if ends := tests(runs, id, way):
+                lines.append(f"  - {word}: {', '.join(named(test, end) for test, end in ends.items())}")
+    return "\n".join([*lines, ":::"])
+
+
+def named(test, end):
+    file, _, name = test.partition("::")
+    source = f"[{file}]({REPOSITORY}/blob/main/{file})" if REPOSITORY else file
+    words = f"`{name}` in {source}"
+    return words if end == "passed" else f"[{words}, {'red' if end == 'failed' else end}]{{.red}}"
 
 
 def setup(app):
     app.add_directive("verification", Verification)
-    app.connect("build-finished", add_test_sources)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,12 +8,17 @@ import sys
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from browser import ADVICE, found, launch
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
+# The path at which the book will be read, such as /name where BOOK_URL is https://example.org/name/.
+PREFIX = urlsplit(os.environ.get("BOOK_URL", "")).path.rstrip("/")
+# The extensions of the book, as Sphinx finds them.
+sys.path.append(str(ROOT / "book" / "_ext"))
 
 
 def build(source, target):
@@ -50,16 +55,20 @@ def pages(built):
 
 @pytest.fixture(scope="session")
 def address(built):
-    """Where the book is served."""
+    """Where the book is served: below the path of BOOK_URL, and nothing beside it."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
+        def translate_path(self, path):
+            inside = path.startswith(f"{PREFIX}/")
+            return super().translate_path(path.removeprefix(PREFIX) if inside else "/not/in/the/book")
+
         def log_message(self, *_):
             pass
 
     handler = functools.partial(Quiet, directory=built)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
         server.shutdown()
 
 

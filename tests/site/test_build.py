@@ -1,6 +1,7 @@
 """The build itself: a fault stops it and names its place, and two builds of one commit are the same byte for byte."""
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -31,10 +32,18 @@ def digests(folder):
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_two_builds_are_the_same_byte_for_byte(built, tmp_path):
+def test_two_builds_are_the_same_byte_for_byte_and_so_is_a_second_in_the_same_folder(built, tmp_path):
     source = copy_of_the_sources(tmp_path / "elsewhere")
     run = build(source, tmp_path / "out")
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    assert digests(tmp_path / "out" / "_build" / "html") == digests(built)
+    # A page is read and written again, and a comment in lnbook executes none.
+    os.utime(source / "book" / "gain.md", (2**31, 2**31))
+    with (source / "lnbook" / "forward.py").open("a", encoding="utf8") as file:
+        file.write("# A remark.\n")
+    run = build(source, tmp_path / "out")
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    assert "reading sources" in run.stdout and "executed page" not in run.stdout
     assert digests(tmp_path / "out" / "_build" / "html") == digests(built)
 
 

@@ -149,15 +149,6 @@ def test_a_link_into_something_folded_unfolds_it(visit):
     expect(tab.locator(f"#{inside}")).to_be_visible()
 
 
-def test_every_statement_shows_its_id_as_a_link_to_itself(visit):
-    for page in sorted({fact["page"] for fact in FACTS.values()}):
-        tab = visit(f"book/{page}.html")
-        for name in (name for name, fact in FACTS.items() if fact["page"] == page):
-            link = tab.locator(f"[id='{name}'] .fact-id")
-            assert link.inner_text() == name and link.get_attribute("href") == f"#{name}"
-        tab.context.close()
-
-
 @pytest.mark.parametrize("page", ["book/index.html", "book/gain.html", "book/workbench.html"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit, page, width):

@@ -6,8 +6,9 @@ from math import cos, log10, radians, sin, sqrt
 
 import pytest
 
-from lnbook import figures
-from lnbook.figures.interactive import one_two_five
+from lnbook.pages import figures
+from lnbook.pages.figures.slider import one_two_five
+from lnbook.pages.figures.style import COLOURS, themed_svg
 
 NAMES = [name for name in figures.__all__ if name.endswith("_slider")]
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
@@ -72,7 +73,9 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def slider_page(tmp_path_factory):
     """The address of a page with each slider twice."""
-    body = "".join(2 * getattr(figures, name)().html() for name in NAMES)
+    # Its style sheet reaches the sliders, as on a page of the book.
+    picture = f"<div hidden>{themed_svg(figures.where('layer'))}</div>"
+    body = picture + "".join(2 * getattr(figures, name)().html() for name in NAMES)
     page = tmp_path_factory.mktemp("sliders") / "page.html"
     page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>{body}', encoding="utf8")
     return page.as_uri()
@@ -83,7 +86,11 @@ def tab(browser, slider_page):
     context = browser.new_context()
     page = context.new_page()
     faults = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
+
+    def note(error):
+        faults.append(str(error))
+
+    page.on("pageerror", note)
     page.goto(slider_page)
     yield page
     context.close()
@@ -123,21 +130,32 @@ def test_each_frame_says_the_numbers(tab, name):
 
 
 def points(mark):
-    """The points of a path, in pixels."""
-    start, steps = re.fullmatch(r"M(.*)l(.*)", mark.get_attribute("d")).groups()
-    pairs = [[int(n) for n in re.findall(r"-?\d+", part)] for part in (start, steps)]
-    (x, y), found = pairs[0], [tuple(pairs[0])]
-    for dx, dy in zip(pairs[1][::2], pairs[1][1::2], strict=True):
-        x, y = x + dx, y + dy
-        found.append((x, y))
+    """The points of a moving line, in tenths of a point, from the top left."""
+    x, y, found = 0, 0, []
+    for letter, written in re.findall("([A-Za-z])([^A-Za-z]*)", mark.get_attribute("d")):
+        steps = iter([int(n) for n in re.findall(r"-?\d+", written)])
+        for step in steps:
+            if letter == "M":
+                x, y = step, next(steps)
+            else:
+                x += step if letter in "hl" else 0
+                y += {"h": 0, "v": step}[letter] if letter in "hv" else next(steps)
+            found.append((x, y))
     return found
+
+
+def ticks(panel):
+    """Where the ticks stand: those of the horizontal axis from the left, those of the vertical axis from below."""
+    drawn = "".join(path.get_attribute("d") for path in panel.locator("path.faint:not([data-mark])").all())
+    across = [int(x) for x in re.findall(r"M(\d+) \d+v35(?!\d)", drawn)]
+    up = [int(y) for y in re.findall(r"M\d+ (\d+)h-35(?!\d)", drawn)]
+    assert across == sorted(across) and up == sorted(up, reverse=True)
+    return across, up
 
 
 def shares(panel, mark, x_ticks, y_ticks):
     """The points of a mark, 0 at the first and 1 at the second of two ticks of an axis, counted from its beginning."""
-    drawn = [path.get_attribute("d") for path in panel.locator("path.thin").all()]
-    across = [float(tick[1]) for d in drawn if (tick := re.fullmatch(r"M(\d+) \d+v\d+", d))]
-    up = [float(tick[1]) for d in drawn if (tick := re.fullmatch(r"M\d+ (\d+)h-\d+", d))]
+    across, up = ticks(panel)
     (left, right), (low, high) = (across[i] for i in x_ticks), (up[i] for i in y_ticks)
     return [((x - left) / (right - left), (y - low) / (high - low)) for x, y in points(mark)]
 
@@ -148,8 +166,9 @@ def test_epsilon_curves_are_drawn_where_the_formulas_are(tab, frame):
     figure.get_by_role("slider").fill(str(frame))
     left, right = figure.locator("svg").all()
     curve, derivative = (panel.locator("[data-mark]").first for panel in (left, right))
-    rounding = 0.0012  # of t, as a point stands on a whole tenth of a pixel
-    for x, y in shares(left, curve, (3, 6), (2, 4)):  # 0 and 3; 0 and √(3/2)
+    across, _ = ticks(left)
+    rounding = 3 / (across[6] - across[3])  # of t: a point and a tick each stand within half a unit of their place
+    for x, y in shares(left, curve, (3, 6), (1, 2)):  # 0 and 3; 0 and √(3/2)
         low, high = (t / sqrt(2 * t * t / 3 + eps) for t in (3 * x - rounding, 3 * x + rounding))
         assert low - 0.002 <= sqrt(3 / 2) * y <= high + 0.002
     for x, y in shares(right, derivative, (3, 6), (5, 7)):  # 0 and 3; 1 and 100
@@ -166,6 +185,34 @@ def test_variance_dot_is_drawn_where_the_formula_is(tab):
         ratio = one_two_five(-4, 4)[frame]
         assert 4 * x == pytest.approx(log10(ratio), abs=0.01)
         assert y == pytest.approx(ratio / (1 + ratio), abs=0.002)
+
+
+def test_shift_dots_are_drawn_where_the_formula_is(tab):
+    figure = slider(tab, "shift_slider")
+    figure.get_by_role("slider").fill("20")  # c = 2
+    for panel, moved in zip(figure.locator("svg").all(), ([3, 4, 5], [1, 2, 5]), strict=True):
+        _, dots, _, core_dots = panel.locator("[data-mark]").all()
+        for mark, values in ((dots, moved), (core_dots, core(moved, 1 / 3))):
+            drawn = shares(panel, mark, (0, 2), (2, 3))[::2]  # coordinates 1 and 3; 0 and 1
+            assert [x for x, _ in drawn] == pytest.approx([0, 0.5, 1], abs=0.001)
+            assert [y for _, y in drawn] == pytest.approx(values, abs=0.02)
+
+
+def test_dots_are_seen_beside_other_pictures(tab):
+    """A line of length 0 is drawn where its ends are round."""
+    caps = tab.locator("[data-mark][stroke-width]").evaluate_all(
+        "dots => dots.map(dot => getComputedStyle(dot).strokeLinecap)"
+    )
+    assert len(caps) > 20 and set(caps) == {"round"}
+
+
+def test_each_path_has_a_colour_of_the_figures(tab):
+    paths = tab.locator(".ln-slider svg path")
+    classes, fixed = paths.evaluate_all("""paths => [
+        paths.map(path => path.classList[0]),
+        paths.filter(path => path.matches("[style], [fill], [stroke]")).length,
+    ]""")
+    assert set(classes) <= set(COLOURS) and fixed == 0
 
 
 def test_two_copies_move_by_themselves(tab):
@@ -190,7 +237,7 @@ def test_without_javascript_a_frame_stands_and_the_text_says_so(browser, slider_
     page.goto(slider_page)
     for name in NAMES:
         figure = slider(page, name)
-        assert all(mark.get_attribute("d") for mark in figure.locator("path").all())
+        assert all(figure.locator("path").evaluate_all("paths => paths.map(path => path.getAttribute('d'))"))
         assert figure.locator(".value").is_visible()
         assert figure.get_by_text("with JavaScript a slider shows the others").is_visible()
         assert not figure.locator("input").is_visible()

@@ -1,0 +1,32 @@
+// What a page does beyond reading: theme, search, previews of references, keys, copying. No library, no request leaves
+// the site, and everything works from file:// too: what is fetched later is a script that calls book.receive().
+const book = { page: document.documentElement, received: {}, loading: {} };
+
+book.find = (selector, from = document) => from.querySelector(selector);
+book.findAll = (selector, from = document) => [...from.querySelectorAll(selector)];
+book.make = (tag, properties, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+book.root = new URL(book.page.dataset.content_root ?? "", location.href);
+book.receive = (name, value) => {
+  book.received[name] = value;
+};
+book.load = (name) =>
+  (book.loading[name] ??= new Promise((resolve, reject) => {
+    const src = new URL(`_static/${name}.js`, book.root).href;
+    document.head.append(book.make("script", { src, onload: () => resolve(book.received[name]), onerror: reject }));
+  }));
+
+// Boxes wider than the page are reached by the keyboard, the others are passed over.
+book.boxes = new ResizeObserver((entries) =>
+  entries.forEach(({ target }) => {
+    const scrolls = target.scrollWidth > target.clientWidth;
+    target.classList.toggle("scrolls", scrolls);
+    if (scrolls) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }),
+);
+book.reach = (box) => book.boxes.observe(box);

@@ -1,0 +1,23 @@
+{
+  const { find } = book;
+
+  // Keys: / searches, the arrows turn pages; never while the reader types or moves a slider.
+  document.addEventListener("keydown", (event) => {
+    if (
+      event.defaultPrevented ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.shiftKey ||
+      find("dialog[open]")
+    )
+      return;
+    if (event.target.closest("input, textarea, select, [contenteditable], [role=slider], .scrolls, pre")) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      find(".search-open").click();
+    }
+    if (event.key === "ArrowLeft") find(".neighbours .prev")?.click();
+    if (event.key === "ArrowRight") find(".neighbours .next")?.click();
+  });
+}

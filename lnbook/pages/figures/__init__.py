@@ -1,0 +1,54 @@
+"""One function per figure of the book; each returns a matplotlib Figure or a Slider. Only here is matplotlib used.
+
+The file is named after the page that shows the figure.
+"""
+
+from lnbook.pages.figures.backward_pass import returned_gradient, summed_ones
+from lnbook.pages.figures.bias import shift_before_and_after
+from lnbook.pages.figures.conventions import defaults_over_spread
+from lnbook.pages.figures.epsilon import core_variance, epsilon_family, epsilon_slider, variance_slider
+from lnbook.pages.figures.every_page import where
+from lnbook.pages.figures.floating_point import error_over_offset, stored_after_shift
+from lnbook.pages.figures.gain import gain_and_bias, gain_bias_slider
+from lnbook.pages.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
+from lnbook.pages.figures.index import steps
+from lnbook.pages.figures.jacobian import eigen_directions, finite_step
+from lnbook.pages.figures.layer_normalization import positions
+from lnbook.pages.figures.neighbours import shared_statistics
+from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
+from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
+from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
+from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
+
+__all__ = [
+    "amplification_over_distance",
+    "bowl",
+    "circle_to_ellipse",
+    "common_and_unequal_shift",
+    "constants_over_dimension",
+    "core_variance",
+    "defaults_over_spread",
+    "disc_into_ellipse",
+    "distance_slider",
+    "eigen_directions",
+    "epsilon_family",
+    "epsilon_slider",
+    "error_over_offset",
+    "finite_step",
+    "gain_and_bias",
+    "gain_bias_slider",
+    "gain_polynomial",
+    "norm_over_bound",
+    "plane_into_disc",
+    "positions",
+    "projection_of_a_pair",
+    "returned_gradient",
+    "shared_statistics",
+    "shift_before_and_after",
+    "shift_slider",
+    "steps",
+    "stored_after_shift",
+    "summed_ones",
+    "variance_slider",
+    "where",
+]

@@ -1,0 +1,72 @@
+"""Floating point: what storing a shifted row costs, and what each algorithm adds to it."""
+
+import numpy as np
+
+from lnbook import normalize
+from lnbook.pages.algorithms import CORES
+from lnbook.pages.figures.style import BIAS, CENTRED, CORE, EPSILON, FAINT, GAIN, INK, INPUT, new_figure, picture
+
+LINES = dict(
+    zip(
+        CORES,
+        ((EPSILON, "-", "s"), (BIAS, "-.", "v"), (GAIN, ":", "D"), (CENTRED, "--", "^"), (CORE, "-", "o")),
+        strict=True,
+    )
+)
+
+
+@picture
+def error_over_offset(formats, d=64, rows=32, eps=1e-5):
+    """The error of five algorithms over the offset of the input, one panel a format.
+
+    `formats` holds (name, dtype, significant bits, largest power of two that is used as offset). Drawn is the median
+    over the rows of the largest error in a row, against the exact core of the stored row.
+    """
+    x = np.random.default_rng(0).standard_normal((rows, d))  # (rows, d)
+    figure, panels = new_figure(7.2, 4.4, ncols=len(formats), sharey=True)
+    for axes, (name, dtype, bits, highest) in zip(panels, formats, strict=True):
+        offsets = 2.0 ** np.arange(highest + 1)
+        stored = [(x + offset).astype(dtype) for offset in offsets]
+        exact = [normalize(z.astype(np.float64), eps=eps) for z in stored]
+        rounding = [_largest(u - normalize(x, eps=eps)) for u in exact]
+        axes.plot(offsets, rounding, color=INPUT, linewidth=1.2, dashes=(2, 2), label="storing the input")
+        for algorithm, core in CORES.items():
+            errors = [_largest(core(z, eps).astype(float) - u) for z, u in zip(stored, exact, strict=True)]
+            colour, line, marker = LINES[algorithm]
+            axes.plot(offsets, errors, line, color=colour, marker=marker, markersize=3.5, linewidth=1.6,
+                      markevery=2, label=algorithm)  # fmt: skip
+        axes.set(title=f"{name}, {bits} bits", xscale="log", yscale="log", xlabel=r"offset, $|\mu|/\sigma$",
+                 ylim=(5e-8, 1e4), xlim=(0.7, 2.0**highest * 1.4))  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.grid(axis="y")
+    panels[0].set_ylabel("largest error of the core")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+@picture
+def stored_after_shift(z, offsets, dtype):
+    """Where the coordinates of z + c lie, seen from c, after storing them: one line of marks for each offset c."""
+    z = np.asarray(z)  # (d,)
+    figure, axes = new_figure(6.4, 3.0)
+    low, high = z.min() - 0.6, z.max() + 0.6
+    for x in z:
+        axes.axvline(x, color=FAINT, linewidth=1, linestyle=":")
+    for level, offset in enumerate(offsets):
+        grid = np.unique((offset + np.linspace(low, high, 4001)).astype(dtype).astype(float)) - offset
+        grid = grid[(grid >= low) & (grid <= high)]
+        axes.plot(grid, np.full(len(grid), -level), "|", color=FAINT, markersize=9)
+        stored = (z + offset).astype(dtype).astype(float) - offset  # (d,)
+        axes.plot(stored, np.full(len(z), -level), "o", color=INPUT, markersize=7)
+    axes.set(xlabel="stored coordinate, minus $c$", xlim=(low, high), ylim=(0.6 - len(offsets), 0.6))
+    axes.set_yticks(-np.arange(len(offsets)), [f"$c = {offset:g}$" for offset in offsets], color=INK)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _largest(errors):
+    """The median over the rows of the largest error of a row; NaN, which a plot leaves out, where it is not finite."""
+    largest = np.abs(errors).max(axis=-1)  # (rows,)
+    median = np.median(np.where(np.isfinite(largest), largest, np.inf))
+    return median if np.isfinite(median) else np.nan

@@ -1,0 +1,46 @@
+"""Makes the PDF of the whole book: `make pdf`. The book as one page, printed by a browser."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from browser import ADVICE, get, launch
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+FOOTER = '<div style="width:100%; font-size:8px; text-align:center"><span class="pageNumber"></span></div>'
+
+
+def main(folder):
+    """Writes folder/_build/pdf/layer-normalization-book.pdf."""
+    if not get():
+        sys.exit(ADVICE)
+    build = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", folder]
+    subprocess.run([*build, "--builder", "singlehtml", "-W", "-n", "--keep-going"], check=True)
+    # Sphinx writes the one page into the folder of the first, but its links as if it lay at the top.
+    built = folder / "_build" / "singlehtml"
+    shutil.copyfile(built / "book" / "index.html", built / "one-page.html")
+    target = folder / "_build" / "pdf" / "layer-normalization-book.pdf"
+    target.parent.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        page = browser.new_page(color_scheme="light")
+        page.goto((built / "one-page.html").as_uri())
+        page.evaluate("document.title = document.querySelector('h1').firstChild.textContent")
+        page.pdf(
+            path=target,
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+    print(f"The PDF is {target}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)
