@@ -1,6 +1,5 @@
-"""Layer norms and gradients, each with one mistake that people make. lnbook.conformance must name every one."""
+"""Layer norms, each with one mistake in its formula that people make. lnbook.conformance must name every one."""
 
-import ml_dtypes
 import numpy as np
 
 
@@ -42,22 +41,6 @@ def eps_in_half_precision(z, gain, bias, eps):
 
 def eps_in_single_precision(z, gain, bias, eps):
     return right(z, gain, bias, np.float32(eps))
-
-
-def mean_of_squares_minus_square_of_mean(z, gain, bias, eps):
-    q = mean(z * z) - mean(z) ** 2
-    return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
-
-
-def clamped_mean_of_squares_minus_square_of_mean(z, gain, bias, eps):
-    q = np.maximum(mean(z * z) - mean(z) ** 2, 0)
-    return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
-
-
-def cancelling_below_zero(z, gain, bias, eps):
-    lost = z.dtype.type(z.shape[-1] / 64) * np.finfo(z.dtype).eps * mean(z) ** 2
-    q = mean(z * z) - mean(z) ** 2 - lost
-    return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
 
 
 def rms_norm(z, gain, bias, eps):
@@ -164,15 +147,6 @@ def variance_of_the_row_before(z, gain, bias, eps):
     return gain * (z - mean(z)) / np.sqrt(q + z.dtype.type(eps)) + bias
 
 
-def statistics_in_half_precision(z, gain, bias, eps):
-    half = z.astype(np.float16)
-    d = np.float16(z.shape[-1])
-    m = np.add.reduce(half, axis=-1, dtype=np.float16, keepdims=True) / d
-    q = np.add.reduce((half - m) ** 2, axis=-1, dtype=np.float16, keepdims=True) / d
-    v, q = z.astype(np.float32) - m, q.astype(np.float32)
-    return (gain * v / np.sqrt(q + np.float32(eps)) + bias).astype(z.dtype)
-
-
 def annotated(z, gain, bias, eps):
     """Two mistakes in one: the standard deviation with d - 1, and eps added to it."""
     std = z.std(axis=-1, ddof=min(1, z.shape[-1] - 1), keepdims=True)
@@ -185,6 +159,98 @@ def rms_norm_with_stored_gain(z, gain, bias, eps):
 
 def clamped_and_without_bias(z, gain, bias, eps):
     return larger_of_variance_and_eps(z, gain, np.zeros_like(bias), eps)
+
+
+def eps_hard_coded(z, gain, bias, eps):
+    return right(z, gain, bias, 1e-5)
+
+
+def eps_hard_coded_tiny(z, gain, bias, eps):
+    return right(z, gain, bias, 1e-12)
+
+
+def eps_after_a_rescale(z, gain, bias, eps):
+    v = z - mean(z)
+    size = np.abs(v).max(axis=-1, keepdims=True)
+    scale = np.where(size > 0, size, z.dtype.type(1))
+    return right(v / scale, gain, bias, eps)
+
+
+def eps_before_the_division(z, gain, bias, eps):
+    v = z - mean(z)
+    return (
+        gain * v / np.sqrt(((v**2).sum(axis=-1, keepdims=True) + z.dtype.type(eps)) / z.dtype.type(z.shape[-1])) + bias
+    )
+
+
+def eps_to_a_sum(z, gain, bias, eps):
+    v, d = z - mean(z), z.dtype.type(z.shape[-1])
+    return gain * v * np.sqrt(d) / np.sqrt((v**2).sum(axis=-1, keepdims=True) + d * d * z.dtype.type(eps)) + bias
+
+
+def mean_without_its_axis(z, gain, bias, eps):
+    v = z - z.mean(axis=-1)
+    return gain * v / np.sqrt(mean(v**2) + z.dtype.type(eps)) + bias
+
+
+def variance_without_its_axis(z, gain, bias, eps):
+    return gain * (z - mean(z)) / np.sqrt(z.var(axis=-1) + z.dtype.type(eps)) + bias
+
+
+def both_without_their_axis(z, gain, bias, eps):
+    return gain * (z - z.mean(axis=-1)) / np.sqrt(z.var(axis=-1) + z.dtype.type(eps)) + bias
+
+
+def with_sums(z, gain, bias, eps, total):
+    d = z.dtype.type(z.shape[-1])
+    v = z - total(z) / d
+    return gain * v / np.sqrt(total(v * v) / d + z.dtype.type(eps)) + bias
+
+
+def three_warps_in_pairs(z, gain, bias, eps):
+    """As a butterfly of shuffles adds the sums of warps: the first takes those at distances 2^k only."""
+
+    def total(a):
+        warps = [a[..., i : i + 32].sum(axis=-1, keepdims=True) for i in range(0, a.shape[-1], 32)]
+        step = len(warps) >> 1
+        while step:
+            warps = [w + warps[i ^ step] if i ^ step < len(warps) else w for i, w in enumerate(warps)]
+            step >>= 1
+        return warps[0]
+
+    return with_sums(z, gain, bias, eps, total)
+
+
+def tree_of_an_odd_number(z, gain, bias, eps):
+    def total(a):
+        a, n = a.copy(), a.shape[-1]
+        while n > 1:
+            half = n // 2
+            a[..., :half] += a[..., half : 2 * half]
+            n = half
+        return a[..., :1]
+
+    return with_sums(z, gain, bias, eps, total)
+
+
+def last_entries_left_out(z, gain, bias, eps):
+    """A loop over whole vectors of 4, without one over the rest."""
+    return with_sums(z, gain, bias, eps, lambda a: a[..., : a.shape[-1] // 4 * 4].sum(axis=-1, keepdims=True))
+
+
+def last_positions_left_out(z, gain, bias, eps):
+    """A grid of n // 16 blocks, or of one."""
+    y = right(z, gain, bias, eps).reshape(-1, z.shape[-1])
+    y[max(len(y) // 16 * 16, 16) :] = 0
+    return y.reshape(z.shape)
+
+
+def stored_gain_lacks_one(z, gain, bias, eps):
+    return right(z, gain - 1, bias, eps)
+
+
+def first_gain_for_all(z, gain, bias, eps):
+    return right(z, gain[:1], bias, eps)
 
 
 TWO_MISTAKES = [
@@ -200,13 +266,9 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (larger_of_variance_and_eps, "float32", "max(q, eps) in place of q + eps"),
     (eps_squared, "float32", "eps is squared"),
     (eps_missing, "float32", "eps is missing"),
-    (eps_in_half_precision, "float16", "eps is rounded to zero in half precision"),
-    (eps_in_half_precision, "float32", "eps is rounded to zero in half precision"),
+    (eps_in_half_precision, "float16", "eps is rounded to half precision, in which a small one is zero"),
+    (eps_in_half_precision, "float32", "eps is rounded to half precision, in which a small one is zero"),
     (eps_in_single_precision, "float64", "eps is rounded to single precision"),
-    (mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
-    (mean_of_squares_minus_square_of_mean, "float64", "the variance is computed as E[z^2] - E[z]^2"),
-    (clamped_mean_of_squares_minus_square_of_mean, "float32", "the variance is computed as E[z^2] - E[z]^2"),
-    (cancelling_below_zero, "float64", "the variance is computed as E[z^2] - E[z]^2"),
     (rms_norm, "float32", "not centred, as in RMSNorm"),
     (numerator_not_centred, "float32", "not centred, as in RMSNorm"),
     (gain_stored_less_one, "float32", "the stored gain is taken for gain - 1"),
@@ -228,126 +290,30 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (mean_of_the_row_after, "float32", "rows are mixed (the mean of the row after)"),
     (statistics_of_the_first_row, "float32", "rows are mixed (mean and variance of the first row)"),
     (variance_of_the_row_before, "float32", "rows are mixed (the variance of the row before)"),
-    (statistics_in_half_precision, "float32", "the statistics are computed in half precision"),
-    (statistics_in_half_precision, "float64", "the statistics are computed in half precision"),
-    (statistics_in_half_precision, "float16", "the statistics are computed in half precision"),
-]
-
-
-def parts(z, gain, eps, g):
-    """What every gradient is made of: gain * g, the core and 1 / sqrt(q + eps)."""
-    v = z - mean(z)
-    inverse = 1 / np.sqrt(mean(v**2) + z.dtype.type(eps))
-    return gain * g, v * inverse, inverse
-
-
-def over_positions(a):
-    return a.sum(axis=tuple(range(a.ndim - 1)))
-
-
-def right_vjp(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return (h - mean(h) - u * mean(h * u)) * inverse, over_positions(g * u), over_positions(g)
-
-
-def without_the_mean_terms(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return h * inverse, over_positions(g * u), over_positions(g)
-
-
-def without_the_mean_of_g(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return (h - u * mean(h * u)) * inverse, over_positions(g * u), over_positions(g)
-
-
-def without_the_derivative_of_the_variance(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return (h - mean(h)) * inverse, over_positions(g * u), over_positions(g)
-
-
-def mean_of_g_subtracted_twice(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return (h - 2 * mean(h) - u * mean(h * u)) * inverse, over_positions(g * u), over_positions(g)
-
-
-def other_mean_term_subtracted_twice(z, gain, bias, eps, g):
-    h, u, inverse = parts(z, gain, eps, g)
-    return (h - mean(h) - 2 * u * mean(h * u)) * inverse, over_positions(g * u), over_positions(g)
-
-
-def without_gain(z, gain, bias, eps, g):
-    dz, _, _ = right_vjp(z, np.ones_like(gain), bias, eps, g)
-    return dz, *right_vjp(z, gain, bias, eps, g)[1:]
-
-
-def not_divided(z, gain, bias, eps, g):
-    h, u, _ = parts(z, gain, eps, g)
-    return h - mean(h) - u * mean(h * u), over_positions(g * u), over_positions(g)
-
-
-def parameters_of_the_first_position(z, gain, bias, eps, g):
-    _, u, _ = parts(z, gain, eps, g)
-    dz, _, _ = right_vjp(z, gain, bias, eps, g)
-    return dz, (g * u).reshape(-1, g.shape[-1])[0], g.reshape(-1, g.shape[-1])[0]
-
-
-def parameters_swapped(z, gain, bias, eps, g):
-    dz, dgain, dbias = right_vjp(z, gain, bias, eps, g)
-    return dz, dbias, dgain
-
-
-def parameters_averaged(z, gain, bias, eps, g):
-    dz, dgain, dbias = right_vjp(z, gain, bias, eps, g)
-    positions = z.dtype.type(g.size // g.shape[-1])
-    return dz, dgain / positions, dbias / positions
-
-
-def gradient_with_divisor_d_minus_1(z, gain, bias, eps, g):
-    """The backward pass of another layer than the forward pass."""
-    d = z.shape[-1]
-    v = z - mean(z)
-    inverse = 1 / np.sqrt((v**2).sum(axis=-1, keepdims=True) / z.dtype.type(d - 1) + z.dtype.type(eps))
-    h, u = gain * g, v * inverse
-    dz = (h - mean(h) - u * (h * u).sum(axis=-1, keepdims=True) / z.dtype.type(d - 1)) * inverse
-    return dz, over_positions(g * u), over_positions(g)
-
-
-def gradient_over_the_first_axis(z, gain, bias, eps, g):
-    v = z - z.mean(axis=0, keepdims=True)
-    inverse = 1 / np.sqrt((v**2).mean(axis=0, keepdims=True) + z.dtype.type(eps))
-    h, u = gain * g, v * inverse
-    dz = (h - h.mean(axis=0, keepdims=True) - u * (h * u).mean(axis=0, keepdims=True)) * inverse
-    return dz, over_positions(g * u), over_positions(g)
-
-
-def sums_in_half_precision(z, gain, bias, eps, g):
-    dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
-    rows = g.reshape(-1, g.shape[-1]).astype(np.float16)
-    return dz, dgain, np.add.reduce(rows, axis=0, dtype=np.float16).astype(z.dtype)
-
-
-def sums_in_bfloat16(z, gain, bias, eps, g):
-    dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
-    rows = g.reshape(-1, g.shape[-1]).astype(ml_dtypes.bfloat16)
-    return dz, dgain, np.add.reduce(rows, axis=0, dtype=rows.dtype).astype(z.dtype)
-
-
-GRADIENT = [
-    (without_the_mean_terms, "the gradient by the input lacks both mean terms"),
-    (without_the_mean_of_g, "the gradient by the input lacks the term mean(gain * g)"),
-    (without_the_derivative_of_the_variance, "the gradient by the input lacks the term u mean(gain * g * u)"),
-    (mean_of_g_subtracted_twice, "the gradient by the input subtracts a mean term twice (mean(gain * g))"),
-    (other_mean_term_subtracted_twice, "the gradient by the input subtracts a mean term twice (u mean(gain * g * u))"),
-    (without_gain, "the gradient by the input lacks the gain"),
-    (not_divided, "the gradient by the input is not divided by sqrt(q + eps)"),
-    (parameters_of_the_first_position, "the parameter gradients are those of one position (the first)"),
-    (parameters_swapped, "the gradients by gain and bias are swapped"),
-    (parameters_averaged, "the parameter gradients are averaged over positions, not summed"),
-    (sums_in_bfloat16, "the sums over positions are kept in half precision"),
-    (sums_in_half_precision, "the sums over positions are kept in half precision"),
+    (eps_hard_coded, "float32", "eps is hard-coded (1e-05)"),
+    (eps_hard_coded_tiny, "float64", "eps is hard-coded (1e-12)"),
+    (eps_after_a_rescale, "float32", "eps is added after z was divided by a scale (by max|z - mean|)"),
+    (eps_before_the_division, "float32", "eps is added to a sum, not to a mean of squares (divided by d"),
+    (eps_to_a_sum, "float32", "eps is added to a sum, not to a mean of squares (to a sum"),
     (
-        gradient_over_the_first_axis,
-        "the gradient is that of another layer: normalized over the wrong axes (the first)",
+        mean_without_its_axis,
+        "float32",
+        "mean or variance has lost its axis, and is spread along the wrong one (the mean)",
     ),
-    (gradient_with_divisor_d_minus_1, "the gradient is that of another layer: the variance is divided by d - 1"),
+    (
+        variance_without_its_axis,
+        "float32",
+        "mean or variance has lost its axis, and is spread along the wrong one (the variance)",
+    ),
+    (
+        both_without_their_axis,
+        "float32",
+        "mean or variance has lost its axis, and is spread along the wrong one (mean and variance)",
+    ),
+    (three_warps_in_pairs, "float32", "partial sums are added in pairs, although they are no power of two (sums of 32"),
+    (tree_of_an_odd_number, "float32", "partial sums are added in pairs, although they are no power of two (the upper"),
+    (last_entries_left_out, "float32", "the sums over a row leave entries out (whole blocks of 4; the sum of mean and"),
+    (last_positions_left_out, "float32", "the last positions are not computed (only whole blocks of 16, at least one)"),
+    (stored_gain_lacks_one, "float32", "1 is missing: the gain is stored less 1"),
+    (first_gain_for_all, "float32", "one entry of gain or bias is used for all (the first gain)"),
 ]

@@ -60,7 +60,7 @@ def implementations():
     found = {"lnbook": (lnbook_layer_norm, lnbook_vjp), "plain NumPy": (plain_layer_norm, plain_vjp)}
     for name, adaptor in PEERS.items():
         try:
-            module = import_module(f"peers.adaptors.{adaptor}")
+            module = import_module(f"lnbook.conformance.adaptors.{adaptor}")
         except ImportError:
             continue
         found[name] = (module.layer_norm, getattr(module, "vjp", None))

@@ -20,7 +20,7 @@ From the command line, with exit status 1 if a fact fails::
     python -m lnbook.conformance package.module:my_layer_norm --vjp package.module:my_vjp --dtype float32
 """
 
-from lnbook.conformance.mistakes import known_mistakes
+from lnbook.conformance.catalogue import known_mistakes
 from lnbook.conformance.report import Check, Report, Row, check, checks
 
 __all__ = ["Check", "Report", "Row", "check", "checks", "known_mistakes"]

@@ -35,14 +35,17 @@ def main(arguments=None):
     parser.add_argument("layer_norm", metavar="package.module:function", type=imported)
     parser.add_argument("--vjp", metavar="package.module:function", type=imported, help="vjp(z, gain, bias, eps, g)")
     parser.add_argument(
-        "--dtype",
-        default="float32",
-        help="float16, float32 (the default), float64, or bfloat16, which the module named must import",
+        "--dtype", default="float32", help="float16, float32 (the default), float64, or bfloat16, which needs ml_dtypes"
     )
     parser.add_argument("--only", nargs="+", choices=KINDS, default=KINDS, help="the kinds of facts to ask")
+    parser.add_argument(
+        "--thorough", action="store_true", help="ask for every length up to 130 and for 70001 positions as well"
+    )
     chosen = parser.parse_args(arguments)
     try:
-        report = check(chosen.layer_norm, vjp=chosen.vjp, dtype=chosen.dtype, kinds=chosen.only)
+        report = check(
+            chosen.layer_norm, vjp=chosen.vjp, dtype=chosen.dtype, kinds=tuple(chosen.only), thorough=chosen.thorough
+        )
     except (TypeError, ValueError) as error:
         parser.error(str(error))
     print(report)

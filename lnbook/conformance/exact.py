@@ -39,13 +39,13 @@ def core(z, eps):
     return (z - mean(z)) * inverse_std, inverse_std
 
 
-def vjp(z, gain, eps, g):
-    """The gradients by z, gain and bias of a loss whose gradient by the output is g."""
-    u, inverse_std = core(z, eps)
-    stretched = gain * g  # (..., d)
-    dz = (stretched - mean(stretched) - u * mean(stretched * u)) * inverse_std
-    positions = tuple(range(z.ndim - 1))
-    return dz, (g * u).sum(axis=positions), g.sum(axis=positions)
+def input_gradient(u, inverse_std, stretched):
+    """The gradient by z where stretched = gain * g: (..., d), (..., 1), (..., d) -> (..., d)"""
+    return (stretched - mean(stretched) - u * mean(stretched * u)) * inverse_std
+
+
+def sum_positions(a):
+    return a.sum(axis=tuple(range(a.ndim - 1)))  # (..., d) -> (d,)
 
 
 def unit_in_the_last_place(x, digits):

@@ -8,15 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lnbook.conformance import exact
-from lnbook.conformance.facts import FLOATING_POINT, KINDS, STATEMENTS, Statement
-from lnbook.conformance.layers import ExactLayer, LayerUnderTest, NoNumbersError
-from lnbook.conformance.mistakes import diagnose
-
-# Units in the last place of the output's scale. Ordinary float code stays below; the mildest wrong convention is
-# thousands of units off in float32.
-TOLERANCE = 16
+from lnbook.conformance.diagnosis import diagnose
+from lnbook.conformance.facts import CONVENTION, FLOATING_POINT, KINDS, MEMORY, STATEMENTS, Statement
+from lnbook.conformance.layers import ExactLayer, LayerUnderTest, NoNumbersError, NotFiniteError, RaisedError
 
 HOLDS, WEAK, FAILS = "holds", "weak", "FAILS"
+ONE_ROUNDING = 0.55  # units; half a unit, and some room for what was computed before
 
 
 class Row(NamedTuple):
@@ -25,10 +22,13 @@ class Row(NamedTuple):
     name, fact : the row's name, and the fact's id in the book
     kind : "convention", "gradient" or "floating point"
     says : the fact in a few words
-    verdict : "holds", "weak" (digits lost, no more than rounding the input can cost) or "FAILS"
+    verdict : "holds", "FAILS" or "weak": digits lost, but no more than rounding the input can cost, or an array of
+        another layout in memory refused with an error
     expected, got : the numbers as tuples of floats; got is None where there were no numbers to compare
     error : the largest error in units in the last place of the output's scale; infinite where got is None
     trouble : what the function did instead of returning numbers to compare, or ""
+    uses_vjp : whether the fact is about derivatives
+    without_numbers : whether the function raised, or returned something that is no array of the right kind
     """
 
     name: str
@@ -40,6 +40,8 @@ class Row(NamedTuple):
     got: tuple | None
     error: float
     trouble: str
+    uses_vjp: bool = False
+    without_numbers: bool = False
 
     @property
     def holds(self):
@@ -81,34 +83,50 @@ class Check(NamedTuple):
         return _ask(self.statement, LayerUnderTest(layer_norm, vjp, dtype))
 
 
-def checks(*kinds, vjp=True):
+def checks(*kinds, vjp=True, thorough=False):
     """The checks as a tuple, to parametrize a test with: one test a fact.
 
     Parameters
     ----------
-    *kinds : "convention", "gradient" or "floating point"; all three if none is named
+    *kinds : "convention", "gradient", "floating point" or "memory"; all four if none is named
     vjp : bool
         False leaves out the checks that need a vjp.
+    thorough : bool
+        True adds those that take seconds each: every length up to 130, and more positions than 65535.
     """
-    return _checks(kinds or KINDS, vjp)
+    return chosen_checks(kinds or KINDS, vjp, thorough)
 
 
-def _checks(kinds, vjp):
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if isinstance(kinds, str) or not kinds or unknown:
-        raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {kinds!r}")
-    return tuple(Check(s) for s in STATEMENTS if s.kind in kinds and (vjp or not s.uses_vjp))
+def chosen_checks(kinds, vjp, thorough):
+    unknown = isinstance(kinds, str) or [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        raise ValueError(f"kinds must be a tuple of one or more of {', '.join(KINDS)}; got {kinds!r}")
+    return tuple(
+        Check(s) for s in STATEMENTS if s.kind in kinds and (vjp or not s.uses_vjp) and (thorough or not s.thorough)
+    )
 
 
 @dataclass(frozen=True)
 class Report:
-    """The answers of one layer norm: `rows`, and the `mistakes` that explain the wrong numbers. `str` is a table."""
+    """The answers of one layer norm. `str(report)` is a table that ends with the diagnosis.
+
+    rows : one `Row` for each fact
+    findings : what explains the wrong numbers; `finding.causes` are several where they make the same numbers, and
+        `finding.places` are where to look
+    unexplained : the names of the rows whose wrong numbers no finding explains
+    """
 
     title: str
     dtype: str
     rows: tuple
-    mistakes: tuple
+    findings: tuple
+    unexplained: tuple
     left_out: int
+
+    @property
+    def mistakes(self):
+        """The findings in words."""
+        return tuple(map(str, self.findings))
 
     @property
     def ok(self):
@@ -135,14 +153,31 @@ class Report:
         return words + left_out
 
     def _diagnosis(self):
-        if self.mistakes:
-            return [f"the numbers fit this mistake: {mistake}" for mistake in self.mistakes]
-        if any(not row.holds and row.got is not None and row.kind != FLOATING_POINT for row in self.rows):
-            return ["the numbers fit none of the mistakes known here"]
-        return []
+        """What the wrong numbers fit, or that they fit nothing; where none is wrong, how often a half is rounded."""
+        lines = []
+        for finding in self.findings:
+            lines.append(f"the numbers fit this mistake: {finding}")
+            lines += [f"    look at: {place}" for place in finding.places]
+        if self.unexplained and not self.findings:
+            lines.append("the numbers fit none of the mistakes known here")
+        elif self.unexplained:
+            shown = ", ".join(self.unexplained[:4]) + (" and others" if len(self.unexplained) > 4 else "")
+            lines.append(f"the numbers of these rows fit none of the mistakes known here: {shown}")
+        if any(not row.holds and row.without_numbers for row in self.rows):
+            lines.append("where there are no numbers to compare, the row says why")
+        return lines or self._roundings()
+
+    def _roundings(self):
+        most = max((row.error for row in self.rows if row.kind == CONVENTION), default=0)
+        if self.dtype not in ("float16", "bfloat16") or most <= ONE_ROUNDING:
+            return []
+        return [
+            f"errors up to {most:.1f} units: the output is rounded more than once in {self.dtype}, "
+            "as where the core is rounded before the gain multiplies"
+        ]
 
 
-def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
+def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None, thorough=False):
     """Ask a layer norm for the facts of the book that outputs and gradients can show.
 
     Parameters
@@ -153,15 +188,17 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
     vjp : callable, optional
         `vjp(z, gain, bias, eps, g)` with g, the gradient of a loss by the output, of the shape of z. It returns the
         gradients by z (of the shape of z), by gain and by bias (d,). Without it no fact about derivatives is asked.
-    dtype : "float16", "float32", "float64", or "bfloat16" where ml_dtypes has been imported
-    kinds : a tuple of those to ask of "convention", "gradient" and "floating point"
+    dtype : "float16", "float32", "float64", or "bfloat16" where the package ml_dtypes is installed
+    kinds : a tuple of those to ask of "convention", "gradient", "floating point" and "memory"
     title : str, optional
         What the report calls the layer norm; its name, if not given.
+    thorough : bool
+        True asks as well what takes seconds: every length up to 130, and more positions than 65535.
 
     Returns
     -------
     Report
-        `report.ok`, `report.rows`, `report.mistakes`; `str(report)` is a table.
+        `report.ok`, `report.rows`, `report.findings`, `report.mistakes`; `str(report)` is a table.
 
     Raises
     ------
@@ -172,10 +209,15 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
 
     Notes
     -----
-    A fact holds if the error is at most 16 units in the last place of the output's scale: of max_i(|gain_i u_i| +
-    |bias_i|) for y, of max|gain * g| / sqrt(q + eps) for the gradient by z, of the sum of |g u| and |g| for those by
-    gain and bias. Facts of floating point are asked where digits are easily lost. There a row is weak, not failed, if
-    the error is no more than half a unit in the last place of each input can make: rounding the input costs as much.
+    A fact holds if the error is at most 16 units in the last place of the output's scale, and at most 2 in float16 and
+    bfloat16. The scale is max_i(|gain_i u_i| + |bias_i|) for y, max|gain * g| / sqrt(q + eps) for the gradient by z,
+    the largest sum of |g u| and |g| for those by gain and bias; a fact about a difference of two outputs has twice the
+    unit, and so on. In the half formats one rounding at the end costs half a unit, and 2 units are what rounding the
+    core, its product with the gain, and the sum with the bias can cost together.
+
+    Facts of floating point are asked where digits are easily lost. There a row is weak, not failed, if the error is no
+    more than half a unit in the last place of each input can make: rounding the input costs as much. A row of memory
+    is weak if the function raises: to refuse an array is no wrong number.
 
     The numbers expected come from exact arithmetic, not from `lnbook.layer_norm`.
     """
@@ -183,14 +225,14 @@ def check(layer_norm, *, vjp=None, dtype="float32", kinds=KINDS, title=None):
         if not callable(function) and not (name == "vjp" and function is None):
             raise TypeError(f"{name} must be callable, got {type(function).__name__}")
     layer = LayerUnderTest(layer_norm, vjp, dtype)
-    asked = _checks(kinds, vjp is not None)
+    asked = chosen_checks(kinds, vjp is not None, thorough)
     rows = tuple(_ask(one.statement, layer) for one in asked)
     return Report(
         title or getattr(layer_norm, "__name__", type(layer_norm).__name__),
         layer.dtype.name,
         rows,
-        diagnose(rows, layer),
-        len(_checks(kinds, True)) - len(asked),
+        *diagnose(rows, layer),
+        len(chosen_checks(kinds, True, thorough)) - len(asked),
     )
 
 
@@ -206,14 +248,17 @@ def _exactly(statement, dtype):
 def _ask(statement, layer):
     expected, unit, cost = _exactly(statement, layer.dtype)
     layer.check, layer.kind = statement.name, statement.kind
+    got, error, words, refused, silent = None, float("inf"), "", False, False
     try:
         got = np.ravel(statement.ask(layer))
     except NoNumbersError as trouble:
-        error, got, words = float("inf"), None, str(trouble)
+        words, silent = str(trouble), not isinstance(trouble, NotFiniteError)
+        refused = isinstance(trouble, RaisedError) and statement.kind == MEMORY
     else:
-        error, words = max(abs(got - expected)) / unit, ""
-    verdict = HOLDS if error <= TOLERANCE else FAILS
-    if verdict == FAILS and statement.kind == FLOATING_POINT and error <= TOLERANCE + cost:
+        error = max(abs(got - expected)) / unit
+    verdict = HOLDS if error <= layer.tolerance else FAILS
+    weak = statement.kind == FLOATING_POINT and error <= layer.tolerance + cost
+    if verdict == FAILS and (weak or refused):
         verdict = WEAK
     return Row(
         statement.name,
@@ -225,6 +270,8 @@ def _ask(statement, layer):
         None if got is None else tuple(map(float, got)),
         float(error),
         words,
+        statement.uses_vjp,
+        silent,
     )
 
 

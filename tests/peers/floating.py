@@ -9,7 +9,7 @@ from exact import core_digits
 
 import lnbook
 
-RECORD = Path(__file__).parent / "floating-point.md"
+RECORD = Path(__file__).parents[2] / "book" / "_records" / "floating-point.txt"
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 HEADS = ("offset 10²", "offset 10⁴", "offset 10⁶", "(1, 2, 3, 4)·10³⁰", "float16: (256, −256)", "float16: zeros")
 
@@ -67,7 +67,7 @@ def numpy_two_pass(z, gain, bias, eps):
 
 def peers():
     """name -> layer norm, as the reports take it."""
-    from adaptors import flax_linen, keras_ops, onnx_runtime, pytorch
+    from lnbook.conformance.adaptors import flax_linen, keras_ops, onnx_runtime, pytorch
 
     return {
         f"PyTorch {release('torch')}": pytorch.layer_norm,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lnbook import conformance
 
-RECORDS = Path(__file__).parent / "records"
+RECORDS = Path(__file__).parents[2] / "book" / "_records" / "peers"
 PEERS = {  # record: (adaptor, title, packages, dtype)
     "pytorch": ("pytorch", "torch.nn.functional.layer_norm", ("torch",), "float32"),
     "flax": ("flax_linen", "flax.linen.LayerNorm", ("flax", "jax"), "float32"),
@@ -20,7 +20,7 @@ ROW = re.compile(r"^(holds|weak|FAILS) +(\S+) +(\S+) ", re.MULTILINE)
 
 def report(peer):
     adaptor, title, packages, dtype = PEERS[peer]
-    functions = import_module(f"adaptors.{adaptor}")
+    functions = import_module(f"lnbook.conformance.adaptors.{adaptor}")
     # The build of a version, as in 2.13.0+cpu, is the machine's affair.
     versions = ", ".join(f"{package} {version(package).partition('+')[0]}" for package in packages)
     asked = conformance.check(

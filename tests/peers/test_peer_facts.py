@@ -37,14 +37,14 @@ def vjp_by_jvp(jvp):
 @pytest.mark.parametrize("check", checks("convention"), ids=str)
 @pytest.mark.parametrize("peer", FORWARD)
 def test_forward(peer, check):
-    row = check.run(import_module(f"adaptors.{peer}").layer_norm)
+    row = check.run(import_module(f"lnbook.conformance.adaptors.{peer}").layer_norm)
     assert row.holds, row
 
 
 @pytest.mark.parametrize("check", checks("gradient"), ids=str)
 @pytest.mark.parametrize("peer", GRADIENT)
 def test_reverse_mode(peer, check):
-    adaptor = import_module(f"adaptors.{peer}")
+    adaptor = import_module(f"lnbook.conformance.adaptors.{peer}")
     row = check.run(adaptor.layer_norm, vjp=adaptor.vjp)
     assert row.holds, row
 
@@ -52,7 +52,7 @@ def test_reverse_mode(peer, check):
 @pytest.mark.parametrize("check", checks("gradient"), ids=str)
 @pytest.mark.parametrize("peer", GRADIENT)
 def test_forward_mode(peer, check):
-    adaptor = import_module(f"adaptors.{peer}")
+    adaptor = import_module(f"lnbook.conformance.adaptors.{peer}")
     row = check.run(adaptor.layer_norm, vjp=vjp_by_jvp(adaptor.jvp))
     assert row.holds, row
 
@@ -60,7 +60,7 @@ def test_forward_mode(peer, check):
 @given(n=st.integers(1, 4), d=st.integers(1, 40), log_eps=st.integers(-12, 3), seed=st.integers(0, 2**32 - 1))
 def test_lnbook_agrees_with_pytorch_in_float64(n, d, log_eps, seed):
     """On inputs of mean 0 to 1, on which PyTorch loses no digits."""
-    adaptor = import_module("adaptors.pytorch")
+    adaptor = import_module("lnbook.conformance.adaptors.pytorch")
     random = np.random.default_rng(seed)
     z, g, tangent = random.standard_normal((3, n, d))
     gain, bias, dgain, dbias = random.standard_normal((4, d))
@@ -81,7 +81,7 @@ def test_lnbook_agrees_with_pytorch_in_float64(n, d, log_eps, seed):
 def test_bfloat16_is_asked_where_ml_dtypes_gives_numpy_the_dtype():
     import ml_dtypes
 
-    adaptor = import_module("adaptors.flax_linen")
+    adaptor = import_module("lnbook.conformance.adaptors.flax_linen")
     report = conformance.check(adaptor.layer_norm, vjp=adaptor.vjp, dtype=ml_dtypes.bfloat16)
     assert report.dtype == "bfloat16"
     assert [row.name for row in report.rows if not row.holds] == ["eps-scaling/large"]
@@ -97,5 +97,5 @@ def test_the_adaptor_for_kernels_fits_a_launcher():
         assert z.ndim == 2
         out.copy_(torch.nn.functional.layer_norm(z, z.shape[-1:], gain, bias, eps))
 
-    layer_norm = import_module("adaptors.gpu_kernel").adapt(launch, device="cpu")
+    layer_norm = import_module("lnbook.conformance.adaptors.gpu_kernel").adapt(launch, device="cpu")
     assert conformance.check(layer_norm, kinds=("convention",)).ok
