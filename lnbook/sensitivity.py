@@ -3,15 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lnbook._rows import (
     Rows,
     check_defined,
     check_eps,
     direction_rows,
-    exponent,
     real_array,
     row_mean,
+    scaled,
     scaled_center_rows,
     scaled_core_rows,
     scaled_rows,
@@ -32,12 +33,12 @@ class Spectrum(NamedTuple):
     multiplicities: np.ndarray
 
 
-def spectrum(z, *, eps=1e-5):
+def spectrum(z: ArrayLike, *, eps: float = 1e-5) -> Spectrum:
     """The eigenvalues of J: 0 on 1, eps / (q + eps)^(3/2) on v, (q + eps)^(-1/2) on the rest.
 
     Parameters
     ----------
-    z : array (..., d) of float16, float32, float64 or integers
+    z : array (..., d) of float16, bfloat16, float32, float64 or integers
     eps : float
         Finite and not negative; 0 only where no row is constant.
 
@@ -70,18 +71,18 @@ def spectrum(z, *, eps=1e-5):
         orthogonal = 1 / np.sqrt(q + eps)
         eigenvalues = np.stack([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], axis=-1)  # (n, 3)
         return Spectrum(
-            np.ldexp(eigenvalues, -scale[:, None]).astype(rows.dtype).reshape((*kept, 3)),
-            np.stack([along_one, along_v], axis=-2).astype(rows.dtype).reshape((*kept, 2, rows.d)),
+            rows.rounded(np.ldexp(eigenvalues, -scale[:, None])).reshape((*kept, 3)),
+            rows.rounded(np.stack([along_one, along_v], axis=-2)).reshape((*kept, 2, rows.d)),
             np.stack([0 * constant + 1, 1 - constant, rows.d - 2 + constant], axis=-1).reshape((*kept, 3)),
         )
 
 
-def operator_norm(z, gain=None, *, eps=1e-5):
+def operator_norm(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
     """The operator norm of diag(gain) J: the largest first-order amplification at z, in Euclidean length.
 
     Parameters
     ----------
-    z : array (..., d) of float16, float32, float64 or integers
+    z : array (..., d) of float16, bfloat16, float32, float64 or integers
     gain : array (d,), or None for 1
     eps : float
         Finite and not negative; 0 only where no row is constant.
@@ -112,10 +113,10 @@ def operator_norm(z, gain=None, *, eps=1e-5):
         finite = np.isfinite(J).all(axis=(-2, -1))  # (n,)
         norms = np.abs(J).max(axis=(-2, -1))  # NaN or infinity where J has it
         norms[finite] = np.linalg.norm(J[finite], ord=2, axis=(-2, -1))
-    return rows.reduced(norms)
+    return rows.rounded(norms).reshape(rows.kept)
 
 
-def lipschitz_constant(d, gain=None, *, eps=1e-5):
+def lipschitz_constant(d: int, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> float:
     """The exact global Lipschitz constant of the layer, |diag(gain) P| / sqrt(eps) in the operator norm.
 
     Parameters
@@ -154,15 +155,16 @@ def lipschitz_constant(d, gain=None, *, eps=1e-5):
     if gain.shape != (d,):
         raise ValueError(f"gain must have the shape ({d},), got {gain.shape}")
     with np.errstate(all="ignore"):
-        return float(_norm_of_gain_times_projection(gain) / np.sqrt(eps))
+        gain, scale = scaled(gain)
+        return float(np.ldexp(_norm_of_gain_times_projection(gain) / np.sqrt(eps), scale))
 
 
-def amplification(z, step, gain=None, *, eps=1e-5):
+def amplification(z: ArrayLike, step: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
     """The finite amplification |LN(z + step) - LN(z)| / |step|, in Euclidean length.
 
     Parameters
     ----------
-    z, step : arrays (..., d) of one shape, of float16, float32, float64 or integers
+    z, step : arrays (..., d) of one shape, of float16, bfloat16, float32, float64 or integers
         No step may be zero.
     gain : array (d,), or None for 1
     eps : float
@@ -190,14 +192,14 @@ def amplification(z, step, gain=None, *, eps=1e-5):
     eps = check_eps(eps)
     rows = Rows(z)
     gain = rows.parameter("gain", gain)
-    h = rows.like("step", step)  # (n, d)
+    h = rows.like("step", step).astype(np.float64)  # (n, d)
     if (h == 0).all(axis=-1).any():
         raise ValueError("step must not be zero: the ratio is then 0 / 0")
     v, scale_v = scaled_center_rows(rows.values)  # (n, d), (n,)
     w, scale_w = scaled_center_rows(h)
-    gain, scale_gain = (np.ones(rows.d), 0) if gain is None else _scaled(gain)
+    gain, scale_gain = (np.ones(rows.d), 0) if gain is None else scaled(gain)
     with np.errstate(all="ignore"):
-        h, scale_h = _scaled(h)
+        h, scale_h = scaled(h)
         both = np.maximum(scale_v, scale_w)  # (n,)
         moved = np.ldexp(v, (scale_v - both)[:, None]) + np.ldexp(w, (scale_w - both)[:, None])  # (n, d)
         check_defined(eps > 0 or (v.any(axis=-1) & moved.any(axis=-1)).all(), "z or z + step")
@@ -210,13 +212,7 @@ def amplification(z, step, gain=None, *, eps=1e-5):
         share = row_mean(w, v_and_moved) / (r + s)  # (n,)
         difference = (w - u * share[:, None]) * gain / np.maximum(r, s)[:, None]  # (n, d) in units of 2**scale_w
         ratio = np.sqrt(row_mean(difference, difference) / row_mean(h, h))
-        return rows.reduced(np.ldexp(ratio, scale_w - scale_h - common + scale_gain))
-
-
-def _scaled(a):
-    """a / 2**scale in float64, no entry above 1, and the scale of each row: (..., d) -> (..., d), (...)"""
-    scale = exponent(np.abs(a).max(axis=-1))
-    return np.ldexp(a.astype(np.float64), -scale[..., None]), scale
+        return rows.rounded(np.ldexp(ratio, scale_w - scale_h - common + scale_gain)).reshape(rows.kept)
 
 
 def _norm_of_gain_times_projection(gain):

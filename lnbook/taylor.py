@@ -3,11 +3,14 @@
 import numbers
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lnbook._rows import Rows, check_eps, row_mean, scaled_center_rows, scaled_core_rows
 
 
-def taylor(z, tangent, order, gain=None, *, eps=1e-5):
+def taylor(
+    z: ArrayLike, tangent: ArrayLike, order: int, gain: ArrayLike | None = None, *, eps: float = 1e-5
+) -> NDArray:
     """The Taylor coefficients c_0, ..., c_order of t -> gain * u(z + t tangent) at t = 0.
 
     The n-th derivative at t = 0 is n! c_n. With w = P tangent, r = 1 / sqrt(q + eps), a = mean(w * u), m = mean(w^2):
@@ -16,7 +19,7 @@ def taylor(z, tangent, order, gain=None, *, eps=1e-5):
 
     Parameters
     ----------
-    z, tangent : arrays (..., d) of one shape, of float16, float32, float64 or integers
+    z, tangent : arrays (..., d) of one shape, of float16, bfloat16, float32, float64 or integers
     order : int
         At least 0.
     gain : array (d,), or None for 1
@@ -55,6 +58,6 @@ def taylor(z, tangent, order, gain=None, *, eps=1e-5):
         coefficients = []
         for n in range(order + 1):
             c = np.ldexp(p[:, None] * u + before[:, None] * rw, n * scale[:, None])  # (n, d)
-            coefficients.append(rows.restore((c if gain is None else gain * c).astype(rows.dtype)))
+            coefficients.append(rows.restore(rows.rounded(c if gain is None else gain * c)))
             before, p = p, -((2 * n + 1) * ra * p + n * rrm * before) / (n + 1)
     return np.stack(coefficients)
