@@ -86,8 +86,10 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
         r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
         shrink = np.ldexp(1.0, min(scale - common, 0))
-        up, up_again = halves(power + scale_g - common)
-        w_mean, w_mean_low, along, along_low = means_with(g, before, x, m, m_low, total, rest)
+        up, last = thirds(power + scale_g - common)
+        # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
+        start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
+        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
         along, along_low = times(along, along_low, r, r_low, rest)
         if not centred:
             w_mean = w_mean_low = 0.0
@@ -95,11 +97,12 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
             v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
             u, u_low = times(v, v_low, r, r_low, rest)
             w, w_low = factored(np.float64(g[j]), before, j, rest)
+            w, w_low = minus(w, w_low, start, start_low, rest)
             w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
             part, part_low = times(u, u_low, along, along_low, rest)
             w, w_low = minus(w, w_low, part, part_low, rest)
             w *= r if after is None else r * after[j]
-            out[i, j] = w * up * up_again
+            out[i, j] = w * up * up * last
             buffers[2, j] = u if rest is None else (u + u_low) * shrink
         if sums is not None:
             add_terms(h[i], buffers[2], sums)
@@ -116,10 +119,10 @@ def center(z, rest, v, q):
         square, square_low = mean_square(x, m, m_low, total, rest)
         q[i] = np.ldexp(square + square_low, 2 * scale)
         if v is not None:
-            up, up_again = halves(scale)
+            up, last = thirds(scale)
             for j in range(len(x)):
                 entry, _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
-                v[i, j] = entry * up * up_again
+                v[i, j] = entry * up * up * last
 
 
 @compiled
@@ -127,7 +130,7 @@ def row_means(a, b, out):
     """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
     total, rest = np.zeros((2, LANES)), np.zeros((2, LANES))
     for i in range(len(a)):
-        _, _, out[i], _ = means_with(a[i], None, b[i], 0.0, 0.0, total, rest)
+        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], 0.0, 0.0, total, rest)
 
 
 @compiled
@@ -168,22 +171,23 @@ def add_squares(x, m, m_low, first, count, total, rest):
 
 
 @compiled
-def means_with(h, factor, x, m, m_low, total, rest):
-    """mean(w) and mean(w * (x - m)), where w = factor * h"""
+def means_with(h, factor, start, start_low, x, m, m_low, total, rest):
+    """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
     d = len(x)
     whole = d - d % LANES
     for first in range(0, whole, LANES):
-        add_directions(h, factor, x, m, m_low, first, LANES, total, rest)
-    add_directions(h, factor, x, m, m_low, whole, d - whole, total, rest)
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, total, rest)
+    add_directions(h, factor, start, start_low, x, m, m_low, whole, d - whole, total, rest)
     w, w_low = divided(0, d, total, rest)
     along, along_low = divided(1, d, total, rest)
     return w, w_low, along, along_low
 
 
 @inlined
-def add_directions(h, factor, x, m, m_low, first, count, total, rest):
+def add_directions(h, factor, start, start_low, x, m, m_low, first, count, total, rest):
     for k in range(count):
         w, w_low = factored(np.float64(h[first + k]), factor, first + k, rest)
+        w, w_low = minus(w, w_low, start, start_low, rest)
         v, v_low = minus(np.float64(x[first + k]), 0.0, m, m_low, rest)
         add(w, w_low, 0, k, total, rest)
         add_product(w, w_low, v, v_low, 1, k, total, rest)
@@ -194,7 +198,7 @@ def inverse_root(q, q_low, eps, scale, rest):
     """(q + eps)^(-1/2) in units of 2**-common, and common: scale, or more where q does not count beside eps."""
     common = scale
     if rest is not None:
-        above = np.int64(math.frexp(np.sqrt(eps))[1]) - 200 if eps > 0 else -5000
+        above = np.int64(math.frexp(np.sqrt(eps))[1]) - 60 if eps > 0 else -5000
         common = max(scale, above) if q != 0 else above
     t, low = two_sum(q, np.ldexp(eps, -2 * common))
     t, low = two_sum(t, low + q_low)
@@ -218,18 +222,17 @@ def scaled(row, buffer, rest):
         largest = max(largest, bits[j] & 0x7FFFFFFFFFFFFFFF)
     if 0 < largest < 0x7FF << 52:  # neither all zeros, nor infinity, nor NaN
         scale = max((largest >> 52) - 1022, -1021)
-    down, down_again = halves(-scale)
+    down, last = thirds(-scale)
     for j in range(len(row)):
-        buffer[j] = row[j] * down * down_again
+        buffer[j] = row[j] * down * down * last
     return buffer, scale
 
 
 @compiled
-def halves(power):
-    """Two powers of two whose product is 2**power, or out of range where that is far out of it."""
-    power = min(max(power, -2044), 2046)
-    half = power // 2
-    return np.ldexp(1.0, half), np.ldexp(1.0, power - half)
+def thirds(power):
+    """Two powers of two: the first twice and the second once make 2**power."""
+    third = min(max(power, -3060), 3060) // 3
+    return np.ldexp(1.0, third), np.ldexp(1.0, min(max(power, -3060), 3060) - 2 * third)
 
 
 @compiled
@@ -240,9 +243,6 @@ def add_terms(g, u, sums):
         sums[2, j] += low
         sums[1, j], low = two_sum(sums[1, j], np.float64(g[j]))
         sums[3, j] += low
-
-
-# Arithmetic of pairs; where `rest` is None, of float64
 
 
 @compiled

@@ -173,13 +173,13 @@ class Rows:
 
     def rounded(self, values):
         """float64 in the dtype of z, rounded once; infinite where it is beyond that dtype."""
-        if self.format is None:
-            with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
+            if self.format is None:
                 return values.astype(self.dtype)
-        out = np.empty(values.shape, self.dtype)
-        flat = np.ascontiguousarray(values, np.float64).reshape(1, -1)
-        kernels().to_bits(flat, *self.format, out.view(np.uint16).reshape(1, -1))
-        return out
+            out = np.empty(values.shape, self.dtype)
+            flat = np.ascontiguousarray(values, np.float64).reshape(1, -1)
+            kernels().to_bits(flat, *self.format, out.view(np.uint16).reshape(1, -1))
+            return out
 
 
 # For results of which speed is not asked: rows scaled by powers of two, which round nothing
