@@ -1,5 +1,6 @@
 """Arguments checked, an array seen as rows, and extreme rows scaled: what all of lnbook stands on."""
 
+import math
 import numbers
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -50,6 +51,8 @@ def exact_floats(name, integers):
 
 def check_eps(eps, *, zero="allowed"):
     """eps as a Python float; it must be a finite number, not negative (and positive where zero="refused")."""
+    if type(eps) is float and 0 < eps < np.inf:
+        return eps
     if not isinstance(eps, numbers.Real) or isinstance(eps, bool | np.bool_):
         raise TypeError(f"eps must be one real number, got {eps!r}")
     try:
@@ -63,6 +66,8 @@ def check_eps(eps, *, zero="allowed"):
 
 def check_axes(axis, ndim):
     """`axis`, an int or a tuple of ints, as a sorted tuple of different axes counted from 0."""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     axes = axis if isinstance(axis, tuple) else (axis,)
     if not axes:
         raise ValueError("axis must name at least one axis, got ()")
@@ -78,7 +83,6 @@ def check_axes(axis, ndim):
 
 
 def check_defined(defined, what="a row of z"):
-    """A ValueError where a row is constant and eps is 0."""
     if not defined:
         raise ValueError(f"eps must be positive where {what} is constant: at eps = 0 its core is undefined")
 
@@ -93,9 +97,9 @@ class Rows:
         self.axes = check_axes(axis, z.ndim)
         self.shape, self.dtype = z.shape, z.dtype
         self.last = self.axes == (z.ndim - 1,)
-        self.kept = tuple(size for a, size in enumerate(z.shape) if a not in self.axes)
-        self.normalized_shape = tuple(z.shape[a] for a in self.axes)
-        self.d = int(np.prod(self.normalized_shape)) if len(self.axes) > 1 else self.normalized_shape[0]
+        self.kept = z.shape[:-1] if self.last else tuple(n for a, n in enumerate(z.shape) if a not in self.axes)
+        self.normalized_shape = tuple([z.shape[a] for a in self.axes])
+        self.d = math.prod(self.normalized_shape)
         if self.d == 0:
             raise ValueError(f"z must have an entry to normalize, got shape {z.shape} and axis {axis!r}")
         self.values = self._in_rows(z)
@@ -123,7 +127,7 @@ class Rows:
         value, shape = real_array(name, value), self.normalized_shape
         if value.shape != shape:
             raise ValueError(f"{name} must have the shape {shape} of the normalized axes, got {value.shape}")
-        return value.astype(np.float64).reshape(self.d)
+        return value.astype(np.float64, copy=not value.flags.carray).reshape(self.d)
 
     def rest(self):
         """What the loops keep low parts in; None for the formats that they compute in float64."""
@@ -137,10 +141,10 @@ class Rows:
         """
         step = max(ROWS_OF_A_PART, -(-self.n // PARTS))
         parts = [slice(start, start + step) for start in range(0, self.n, step)]
-        compute = np.errstate(all="ignore")(compute)
         threads = min(kernels().THREADS, len(parts)) if self.n * self.d >= THREADED_ENTRIES else 1
         if threads == 1:
-            return [compute(part) for part in parts]
+            with np.errstate(all="ignore"):  # which the loops raise without Numba
+                return [compute(part) for part in parts]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(compute, parts))
 
@@ -165,7 +169,6 @@ class Rows:
         return wide
 
     def restore(self, rows):
-        """Rows (n, d) back in the shape of z."""
         if self.last:
             return rows.reshape(self.shape)
         moved = rows.reshape(self.kept + self.normalized_shape)

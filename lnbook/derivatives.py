@@ -109,8 +109,9 @@ def _vjp(z, cotangent, gain, eps, axis, centred):
         _multiply(rows, cotangents, gain, None, eps, centred, dz, part, sums)
         return sums
 
-    total, rest = np.zeros((2, 2, rows.d))
-    for part in rows.each_part(multiplied_and_summed):
+    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((4, rows.d))]
+    total, rest = first[:2], first[2:]
+    for part in others:
         with np.errstate(all="ignore"):
             total, low = _rows.kernels().two_sum(total, part[:2])
             rest += low + part[2:]

@@ -11,10 +11,8 @@ from lnbook.derivatives import jacobian
 
 
 class Spectrum(NamedTuple):
-    """The eigenvalues of J (..., 3), on the directions 1, v and all orthogonal to both, and how often each counts.
-
-    directions : the unit vectors along 1 and v, which is 0 at a constant input: (..., 2, d)
-    """
+    """The eigenvalues of J on 1, v and all orthogonal to both, the unit vectors along 1 and v, which is 0 at a constant
+    input, and how often each eigenvalue counts: (..., 3), (..., 2, d), (..., 3)"""
 
     eigenvalues: np.ndarray
     directions: np.ndarray

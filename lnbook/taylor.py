@@ -33,8 +33,7 @@ def taylor(
         u, root, scale = scaled_core_rows(*scaled_center_rows(rows.values), eps)  # (n, d), (n,), (n,)
         rw, scale = w / root[:, None], scale_w - scale  # (n, d), (n,) in units of 2**scale
         ra, rrm = row_mean(rw, u), row_mean(rw, rw)  # (n,)
-        before, p = np.zeros(rows.n), np.ones(rows.n)
-        coefficients = []
+        before, p, coefficients = np.zeros(rows.n), np.ones(rows.n), []
         for n in range(order + 1):
             c = np.ldexp(p[:, None] * u + before[:, None] * rw, n * scale[:, None])  # (n, d)
             coefficients.append(rows.restore(rows.rounded(c if gain is None else gain * c)))

@@ -1,8 +1,8 @@
 """One table from one run: errors, times and memory of lnbook beside the plain NumPy formulas and the peers there are.
 
 `make bench` runs it. NumPy is enough; PyTorch, flax, Keras and ONNX Runtime get a column each where they can be
-imported. All of it runs on one thread but for the last table of times, which says its threads; times are wall time, the
-best of several turns taken in rotation, so the machine should have nothing else to do.
+imported. All of it runs on one thread, in processor time, but for the last table, which is in wall time and says its
+threads; the best of several turns taken in rotation.
 """
 
 import math
@@ -123,14 +123,14 @@ def errors(found):
         print_row(name, cells)
 
 
-def fastest(calls, turns):
-    """The best wall time of each call, in seconds."""
+def fastest(calls, turns, clock=time.process_time):
+    """The best time of each call, in seconds."""
     best = dict.fromkeys(calls, math.inf)
     for _ in range(turns):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = clock()
             call()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], clock() - start)
     return best
 
 
@@ -195,7 +195,7 @@ def threads(with_torch):
                 _kernels.THREADS = count
                 if with_torch:
                     import_module("torch").set_num_threads(count)
-                best = fastest(named, 15)
+                best = fastest(named, 15, time.perf_counter)
                 cells += [f"{1e3 * best['lnbook']:.1f}"]
                 cells += [f"{best['lnbook'] / best['PyTorch']:.2f}" if "PyTorch" in best else ""]
             print_row(f"{what} {dtype}", cells)
