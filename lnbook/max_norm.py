@@ -23,7 +23,7 @@ def max_norm_constant(d: int, *, eps: float = 1e-5) -> float:
 def max_norm_worst_input(d: int, *, eps: float = 1e-5) -> NDArray:
     """An input at which the first row of J has the absolute sum `max_norm_constant`: (d,)
 
-    Its core has the variance tau, m equal coordinates above and d - 1 - m below, and one, the first, that stands out (sharp-max-norm).
+    Its core has the variance tau, m equal coordinates above and d - 1 - m below, and the first apart (sharp-max-norm).
     """
     lipschitz_constant(d, eps=eps)
     m, taus, values = _largest_over_tau(d)
