@@ -185,8 +185,10 @@ def test_the_constant_of_the_largest_coordinate_in_any_dimension(d):
     """Its closed form at the m where float64 sees the largest value, and beside it, in 50 digits."""
     got = max_norm_constant(d, eps=1)
     m = np.arange(1.0, d)
-    b = (np.sqrt(m * m + m * (d - 1 - m) * d) - m) / d
-    near = int(np.argmax(2 * (2 * m / d + b) ** 1.5 / np.sqrt(27 * b + (b == 0)))) + 1
+    a, b = 2 * m / d, (np.sqrt(m * m + m * (d - 1 - m) * d) - m) / d
+    inner = 2 * b > a
+    values = np.where(inner, 2 * (a + b) ** 1.5 / np.sqrt(27 * np.where(inner, b, 1)), a)
+    near = int(np.argmax(values)) + 1
 
     def closed(m):
         a, b = mp.mpf(2 * m) / d, (mp.sqrt(mp.mpf(m) ** 2 + mp.mpf(m) * (d - 1 - m) * d) - m) / d
