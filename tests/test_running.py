@@ -51,10 +51,10 @@ print(digest.hexdigest(), _kernels.THREADS)
 """
 
 
-def run(program, **environment):
+def run(program, cwd=None, **environment):
     """The words that a program prints in a process of its own."""
     command = [sys.executable, "-W", "error", "-c", program]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -143,7 +143,7 @@ def copy_of_lnbook(folder):
 def test_compiled_code_is_kept_in_the_user_s_cache_where_the_package_cannot_be_written(tmp_path):
     program = copy_of_lnbook(tmp_path)
     cache = tmp_path / "cache"
-    printed = run(program, PYTHONPATH=str(tmp_path), XDG_CACHE_HOME=str(cache), PYTHONDONTWRITEBYTECODE="1")
+    printed = run(program, tmp_path, PYTHONPATH=str(tmp_path), XDG_CACHE_HOME=str(cache), PYTHONDONTWRITEBYTECODE="1")
     assert printed == [str(tmp_path / "lnbook" / "__init__.py"), "-1.0", "1.0"]
     assert sys.platform != "linux" or list(cache.glob("**/*.nbc"))
 
@@ -152,5 +152,5 @@ def test_lnbook_works_where_no_compiled_code_can_be_kept(tmp_path):
     program = copy_of_lnbook(tmp_path)
     nowhere = str(tmp_path / "lnbook" / "__init__.py" / "cache")  # below a file
     environment = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"), nowhere)
-    printed = run(program, PYTHONPATH=str(tmp_path), PYTHONDONTWRITEBYTECODE="1", **environment)
+    printed = run(program, tmp_path, PYTHONPATH=str(tmp_path), PYTHONDONTWRITEBYTECODE="1", **environment)
     assert printed == [str(tmp_path / "lnbook" / "__init__.py"), "-1.0", "1.0"]
