@@ -1,7 +1,7 @@
 """Layer normalization: the function, its derivatives and its sensitivity, as the book computes them."""
 
-from lnbook.derivatives import jacobian, jvp, vjp
-from lnbook.forward import center, layer_norm, normalize, variance
+from lnbook.derivatives import jacobian, jvp, rms_jvp, rms_vjp, vjp
+from lnbook.forward import center, layer_norm, normalize, rms_norm, variance
 from lnbook.sensitivity import Spectrum, amplification, lipschitz_constant, operator_norm, spectrum
 from lnbook.taylor import taylor
 
@@ -15,6 +15,9 @@ __all__ = [
     "lipschitz_constant",
     "normalize",
     "operator_norm",
+    "rms_jvp",
+    "rms_norm",
+    "rms_vjp",
     "spectrum",
     "taylor",
     "variance",

@@ -1,98 +1,360 @@
-"""The loops that carry the speed: rows of float32 numbers, computed in float64, compiled by Numba.
+"""The loops over rows: the formulas once, for every format, compiled by Numba where it can be imported.
 
-float64 holds every square and product of float32 numbers, so that none leaves the range. It has 29 more bits, so that
-centring once is enough: the sum of a row of float32 numbers of one offset is exact up to about 2^28 entries.
+The formats differ in how numbers are added and multiplied. Rows of float32 (and of float16 and bfloat16, widened) are
+computed in float64: `rest` is None, and low parts are 0. Rows of float64 are scaled by a power of two and computed in
+pairs of float64, a number and what rounding left: `rest` (2, LANES) takes the low parts of sums. The sums are those of
+Ogita, Rump and Oishi (2005), LANES at a time in one order, so that results are the same bits on every processor, in any
+number of threads and without Numba. Nothing may be fused or reordered here (no fastmath): the low parts live on that.
+
+Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 6:
+1. Where max|v| < max|z| / 4, all entries lie within a factor of 2, so they are multiples of one number and their sum is
+   exact: in float32 up to 2^28 entries, in pairs up to 2^26 in a lane. Else it is right to n u, in pairs n^2 u^2, times
+   max|z| <= 4 max|v|. The quotient by d keeps its remainder: the mean is right to 8 n u, in pairs 8 n^2 u^2, of max|v|.
+2. A sum of squares does not cancel: q is right to the relative error (n + 3) u, in pairs (n^2 + 10) u^2.
+3. So the core is right to (9 n + 9) u max|u|, below 0.01 units of float32 up to 2^20 entries, in pairs far below, and
+   rounded once: 0.51 units. Product with gain and sum with bias are rounded once each: 1.5 units of float64.
+4. In J w no term is above 2 max|w| + max|J w| sqrt(q + eps), since u mean(w * u) is what w less its mean is more than
+   the result. In pairs nothing is rounded but the difference, the root and two products: 2 units. In float32
+   mean(w * u) is right to n u max|w|, times max|u| <= sqrt(d): below 0.01 units up to 2^18 entries.
+
+Arrays: z, h, y, v, out (n, d) of float32 or float64; gain, bias, before, after (d,) of float64, None for 1, 0, 1 and 1.
 """
 
-import os
-from pathlib import Path
+import math
 
 import numpy as np
-from numba import njit
 
-options = {
-    "error_model": "numpy",
-    # Beside this file, where that can be written: Numba refuses to start where it finds no place to keep its code.
-    "cache": os.access(Path(__file__).parent, os.W_OK),
-}
-compiled = njit(**options)
-# Sums may be taken in any order, which one instruction for many numbers needs.
-sums_compiled = njit(fastmath={"reassoc", "contract"}, **options)
+try:
+    from numba import config, njit
+except ImportError:
+    njit = None
+
+THREADS = 1 if njit is None else config.NUMBA_NUM_THREADS
+LANES = 64
 
 
-@sums_compiled
-def mean(z):
-    """mean(z) of one row: (d,) -> number"""
-    total = np.float64(0)
-    for j in range(len(z)):
-        total += z[j]
-    return total / len(z)
+def compiled(function, **options):
+    if njit is None:
+        return function
+    try:
+        return njit(error_model="numpy", nogil=True, cache=True, **options)(function)
+    except RuntimeError:  # there is no place where compiled code could be kept
+        return njit(error_model="numpy", nogil=True, **options)(function)
 
 
-@sums_compiled
-def variance(z, m):
-    """q of one row whose mean is m: (d,) -> number"""
-    total = np.float64(0)
-    for j in range(len(z)):
-        total += (z[j] - m) ** 2
-    return total / len(z)
-
-
-@sums_compiled
-def means_with(h, factor, z, m):
-    """mean(w) and mean(w * v) of one row, with w = factor * h, factor None for 1, and v = z - m: (d,) -> two numbers"""
-    total = along = np.float64(0)
-    for j in range(len(z)):
-        w = np.float64(h[j])
-        if factor is not None:
-            w *= factor[j]
-        total += w
-        along += w * (z[j] - m)
-    return total / len(z), along / len(z)
+def inlined(function):
+    """For loops of LANES steps, which are fast only where their number is known when they are compiled."""
+    return compiled(function, inline="always")
 
 
 @compiled
-def layer_norm(z, gain, bias, eps, y):
-    """Write gain * u + bias to y (n, d), None for gain 1 or bias 0; return whether u is defined in every row."""
-    defined = True
+def layer_norm(z, gain, bias, eps, centred, rest, y):
+    """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. Whether u is defined in every row."""
+    defined, total, buffer = True, np.zeros((2, LANES)), np.empty(z.shape[1])
     for i in range(len(z)):
-        m = mean(z[i])
-        total = variance(z[i], m) + eps
-        defined &= total != 0
-        inverse = 1 / np.sqrt(total)
-        for j in range(z.shape[1]):
-            u = (z[i, j] - m) * inverse
+        x, scale = scaled(z[i], buffer, rest)
+        m, m_low = mean(x, centred, total, rest)
+        q, q_low = mean_square(x, m, m_low, total, rest)
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
+        defined &= q != 0 or eps != 0
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        for j in range(len(x)):
+            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            u, u_low = times(v, v_low, r, r_low, rest)
+            y_j = u if rest is None else (u + u_low) * shrink
             if gain is not None:
-                u *= gain[j]
+                y_j *= gain[j]
             if bias is not None:
-                u += bias[j]
-            y[i, j] = u
+                y_j += bias[j]
+            y[i, j] = y_j
     return defined
 
 
 @compiled
-def jacobian_product(z, h, before, after, eps, out, sums):
-    """Write after * J (before * h) to out (n, d), None for a factor of 1; return whether J is defined in every row.
+def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
+    """out = 2**power * after * J (before * h), where J w = (w - mean(w) - u mean(w * u)) / sqrt(q + eps).
 
-    sums is None or takes the sums over all rows of h * u and of h: (2, d)
+    m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
+    h * u and of h, and their low parts: (4, d). Whether J is defined in every row.
     """
-    defined = True
+    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
-        m = mean(z[i])
-        total = variance(z[i], m) + eps
-        defined &= total != 0
-        inverse = 1 / np.sqrt(total)
-        mean_w, along = means_with(h[i], before, z[i], m)
-        along /= total
-        for j in range(z.shape[1]):
-            v, w = z[i, j] - m, np.float64(h[i, j])
-            if sums is not None:
-                sums[0, j] += w * (v * inverse)
-                sums[1, j] += w
-            if before is not None:
-                w *= before[j]
-            w = (w - mean_w - v * along) * inverse
-            if after is not None:
-                w *= after[j]
-            out[i, j] = w
+        x, scale = scaled(z[i], buffers[0], rest)
+        g, scale_g = scaled(h[i], buffers[1], rest)
+        m, m_low = mean(x, centred, total, rest)
+        q, q_low = mean_square(x, m, m_low, total, rest)
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
+        defined &= q != 0 or eps != 0
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        up, last = thirds(power + scale_g - common)
+        # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
+        start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
+        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
+        along, along_low = times(along, along_low, r, r_low, rest)
+        if not centred:
+            w_mean = w_mean_low = 0.0
+        for j in range(len(x)):
+            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            u, u_low = times(v, v_low, r, r_low, rest)
+            w, w_low = factored(np.float64(g[j]), before, j, rest)
+            w, w_low = minus(w, w_low, start, start_low, rest)
+            w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
+            part, part_low = times(u, u_low, along, along_low, rest)
+            w, w_low = minus(w, w_low, part, part_low, rest)
+            w *= r if after is None else r * after[j]
+            out[i, j] = w * up * up * last
+            buffers[2, j] = u if rest is None else (u + u_low) * shrink
+        if sums is not None:
+            add_terms(h[i], buffers[2], sums)
     return defined
+
+
+@compiled
+def center(z, rest, v, q):
+    """v = z - mean(z), unless v is None, and q = mean(v^2) of each row: (n, d), (n,)"""
+    total, buffer = np.zeros((2, LANES)), np.empty(z.shape[1])
+    for i in range(len(z)):
+        x, scale = scaled(z[i], buffer, rest)
+        m, m_low = mean(x, True, total, rest)
+        square, square_low = mean_square(x, m, m_low, total, rest)
+        q[i] = np.ldexp(square + square_low, 2 * scale)
+        if v is not None:
+            up, last = thirds(scale)
+            for j in range(len(x)):
+                entry, _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+                v[i, j] = entry * up * up * last
+
+
+@compiled
+def row_means(a, b, out):
+    """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
+    total, rest = np.zeros((2, LANES)), np.zeros((2, LANES))
+    for i in range(len(a)):
+        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], 0.0, 0.0, total, rest)
+
+
+@compiled
+def mean(x, centred, total, rest):
+    """mean(x); 0 unless centred."""
+    if not centred:
+        return 0.0, 0.0
+    d = len(x)
+    whole = d - d % LANES
+    for first in range(0, whole, LANES):
+        add_entries(x, first, LANES, total, rest)
+    add_entries(x, whole, d - whole, total, rest)
+    return divided(0, d, total, rest)
+
+
+@inlined
+def add_entries(x, first, count, total, rest):
+    for k in range(count):
+        add(np.float64(x[first + k]), 0.0, 0, k, total, rest)
+
+
+@compiled
+def mean_square(x, m, m_low, total, rest):
+    """mean((x - m)^2)"""
+    d = len(x)
+    whole = d - d % LANES
+    for first in range(0, whole, LANES):
+        add_squares(x, m, m_low, first, LANES, total, rest)
+    add_squares(x, m, m_low, whole, d - whole, total, rest)
+    return divided(0, d, total, rest)
+
+
+@inlined
+def add_squares(x, m, m_low, first, count, total, rest):
+    for k in range(count):
+        v, v_low = minus(np.float64(x[first + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
+        add_product(v, v_low, v, v_low, 0, k, total, rest)
+
+
+@compiled
+def means_with(h, factor, start, start_low, x, m, m_low, total, rest):
+    """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
+    d = len(x)
+    whole = d - d % LANES
+    for first in range(0, whole, LANES):
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, total, rest)
+    add_directions(h, factor, start, start_low, x, m, m_low, whole, d - whole, total, rest)
+    w, w_low = divided(0, d, total, rest)
+    along, along_low = divided(1, d, total, rest)
+    return w, w_low, along, along_low
+
+
+@inlined
+def add_directions(h, factor, start, start_low, x, m, m_low, first, count, total, rest):
+    for k in range(count):
+        w, w_low = factored(np.float64(h[first + k]), factor, first + k, rest)
+        w, w_low = minus(w, w_low, start, start_low, rest)
+        v, v_low = minus(np.float64(x[first + k]), 0.0, m, m_low, rest)
+        add(w, w_low, 0, k, total, rest)
+        add_product(w, w_low, v, v_low, 1, k, total, rest)
+
+
+@compiled
+def inverse_root(q, q_low, eps, scale, rest):
+    """(q + eps)^(-1/2) in units of 2**-common, and common: scale, or more where q does not count beside eps."""
+    common = scale
+    if rest is not None:
+        above = np.int64(math.frexp(np.sqrt(eps))[1]) - 60 if eps > 0 else -5000
+        common = max(scale, above) if q != 0 else above
+    t, low = two_sum(q, np.ldexp(eps, -2 * common))
+    t, low = two_sum(t, low + q_low)
+    r = 1 / np.sqrt(t)
+    square, square_low = two_product(r, r)
+    product, product_low = two_product(t, square)
+    # What the rounded root leaves of 1 gives the low part.
+    left = ((1 - product) - product_low) - (t * square_low + low * square)
+    r, low = two_sum(r, 0.0 if rest is None else r * left / 2)
+    return r, low, common
+
+
+@compiled
+def scaled(row, buffer, rest):
+    """row / 2**scale, no entry above 1, and scale; in float64 alone nothing leaves the range, and the row stays."""
+    scale = np.int64(0)
+    if rest is None:
+        return row, scale
+    bits, largest = row.view(np.int64), np.int64(0)
+    for j in range(len(row)):
+        largest = max(largest, bits[j] & 0x7FFFFFFFFFFFFFFF)
+    if 0 < largest < 0x7FF << 52:  # neither all zeros, nor infinity, nor NaN
+        scale = max((largest >> 52) - 1022, -1021)
+    down, last = thirds(-scale)
+    for j in range(len(row)):
+        buffer[j] = row[j] * down * down * last
+    return buffer, scale
+
+
+@compiled
+def thirds(power):
+    """Two powers of two: the first twice and the second once make 2**power."""
+    third = min(max(power, -3060), 3060) // 3
+    return np.ldexp(1.0, third), np.ldexp(1.0, min(max(power, -3060), 3060) - 2 * third)
+
+
+@compiled
+def add_terms(g, u, sums):
+    """Add one row's g * u and g to the sums of all rows before."""
+    for j in range(len(u)):
+        sums[0, j], low = two_sum(sums[0, j], np.float64(g[j]) * u[j])
+        sums[2, j] += low
+        sums[1, j], low = two_sum(sums[1, j], np.float64(g[j]))
+        sums[3, j] += low
+
+
+@compiled
+def minus(a, a_low, b, b_low, rest):
+    if rest is None:
+        return (a - b) - b_low, 0.0
+    s, low = two_sum(a, -b)
+    return two_sum(s, low + (a_low - b_low))
+
+
+@compiled
+def times(a, a_low, b, b_low, rest):
+    if rest is None:
+        return a * b, 0.0
+    p, low = two_product(a, b)
+    return p, low + (a * b_low + a_low * b)
+
+
+@compiled
+def factored(h, factor, j, rest):
+    """factor * h as a pair"""
+    if factor is None:
+        return h, 0.0
+    return times(factor[j], 0.0, h, 0.0, rest)
+
+
+@compiled
+def two_sum(a, b):
+    """a + b, rounded, and what rounding left, exactly (Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@compiled
+def two_product(a, b):
+    """a * b, rounded, and what rounding left, exactly where nothing leaves the range (Dekker, Veltkamp)."""
+    p = a * b
+    c = 134217729.0 * a  # 2^27 + 1
+    a_high = c - (c - a)
+    a_low = a - a_high
+    c = 134217729.0 * b
+    b_high = c - (c - b)
+    b_low = b - b_high
+    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@compiled
+def add(x, x_low, s, k, total, rest):
+    if rest is None:
+        total[s, k] += x
+    else:
+        total[s, k], low = two_sum(total[s, k], x)
+        rest[s, k] += low + x_low
+
+
+@compiled
+def add_product(a, a_low, b, b_low, s, k, total, rest):
+    p, p_low = times(a, a_low, b, b_low, rest)
+    add(p, p_low, s, k, total, rest)
+
+
+@compiled
+def divided(s, d, total, rest):
+    """Sum s over the lanes, halves first, divided by d; the lanes are left empty."""
+    half = LANES // 2
+    while half > 0:
+        for k in range(half):
+            add(total[s, k + half], 0.0 if rest is None else rest[s, k + half], s, k, total, rest)
+        half //= 2
+    row_sum, low = two_sum(total[s, 0], 0.0 if rest is None else rest[s, 0])
+    total[s] = 0
+    if rest is not None:
+        rest[s] = 0
+    quotient = row_sum / d
+    product, product_low = two_product(quotient, np.float64(d))
+    return quotient, (((row_sum - product) - product_low) + low) / d
+
+
+@compiled
+def from_bits(bits, fraction, bias, x):
+    """A 16-bit format, of `fraction` bits and exponents offset by `bias`, as float32: (n, d) -> (n, d)"""
+    up, infinity = math.ldexp(1.0, 127 - bias), (2 * bias + 1) << fraction
+    for i in range(len(bits)):
+        row, raw = x[i], x[i].view(np.int32)
+        for j in range(len(row)):
+            raw[j] = np.int32(bits[i, j] & 0x7FFF) << (23 - fraction)  # the number divided by `up`
+        for j in range(len(row)):
+            code = bits[i, j] & 0x7FFF
+            size = np.float64(row[j]) * up
+            if code >= infinity:
+                size = np.inf if code == infinity else np.nan
+            row[j] = -size if bits[i, j] & 0x8000 else size
+
+
+@compiled
+def to_bits(x, fraction, bias, bits):
+    """The bits of float64 in a 16-bit format, rounded once, to nearest, ties to even: (n, d) -> (n, d)"""
+    down, infinity = math.ldexp(1.0, bias - 1023), math.ldexp(1.0, bias + 1)
+    exponents, lowest = 0x7FF << 52, (1024 - bias) << 52  # lowest: of the smallest normal number
+    drop = 52 - fraction
+    size, lift = np.empty(x.shape[1]), np.empty(x.shape[1])
+    raw, lift_raw = size.view(np.int64), lift.view(np.int64)
+    for i in range(len(x)):
+        row = x[i]
+        for j in range(len(row)):
+            size[j] = infinity if abs(row[j]) > infinity else abs(row[j])
+        for j in range(len(row)):
+            # Beside this power of two, float64 has as many bits left for a number as the format has.
+            lift_raw[j] = max(raw[j] & exponents, lowest) + (drop << 52)
+        for j in range(len(row)):
+            size[j] = ((size[j] + lift[j]) - lift[j]) * down  # the bits of the format, followed by zeros
+        for j in range(len(row)):
+            code = 0x7FFF if row[j] != row[j] else raw[j] >> drop
+            bits[i, j] = code | (0x8000 if np.signbit(row[j]) else 0)

@@ -1,47 +1,31 @@
 """The derivatives: the Jacobian as a matrix, and its products with a vector from the right (JVP) and the left (VJP)."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from lnbook import _kernels
-from lnbook._rows import Rows, check_defined, check_eps, direction_rows, row_mean, scaled_center_rows, scaled_rows
+from lnbook import _rows
+from lnbook._rows import Rows, check_eps
+from lnbook.forward import Axis
 
 
-def jacobian(z, gain=None, *, eps=1e-5):
+def jacobian(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
     """The input Jacobian diag(gain) J, with J = (q + eps)^(-1/2) (P - v v^T / (d (q + eps))).
 
-    Parameters
-    ----------
-    z : array (..., d) of float16, float32, float64 or integers
-    gain : array (d,), or None for 1
-    eps : float
-        Finite and not negative; 0 only where no row is constant.
+    z (..., d), gain (d,), eps and the errors are as for `lnbook.layer_norm`. The result has the shape (..., d, d);
+    entry (i, j) is the derivative of output i by input j. Bias adds nothing.
 
-    Returns
-    -------
-    array (..., d, d) of the dtype of z (float64 for integers)
-        Entry (i, j) is the derivative of output i by input j.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.layer_norm`.
-
-    Notes
-    -----
     Computed in float64 from the eigenvalues of J: with n = v / |v| it is (P - n n^T) / sqrt(q + eps) plus
-    n n^T eps / (q + eps)^(3/2), which does not cancel where q is far above eps. Bias adds nothing. Error at most 4
-    units in the last place of max|gain| / sqrt(q + eps), at d = 2 even of the largest entry; 0.51 units in float16 and
-    float32.
-
-    Facts: eps-jacobian, eps-jacobian-constant, jac-entry, gain-input-jacobian, bias-input-jacobian.
+    n n^T eps / (q + eps)^(3/2), which does not cancel where q is far above eps. Error at most 4 units, 0.51 but in
+    float64 (measured), of eps(dtype) max|gain| / sqrt(q + eps), at d = 2 even of the largest entry, or of the smallest
+    subnormal number. Facts: eps-jacobian, eps-jacobian-constant, jac-entry, gain-input-jacobian, bias-input-jacobian.
     """
     eps = check_eps(eps)
     rows = Rows(z)
     gain = rows.parameter("gain", gain)
-    z = rows.values.astype(np.float64)  # (n, d)
-    along = direction_rows(z)  # (n, d)
     with np.errstate(all="ignore"):
-        _, q, eps, scale = scaled_rows(*scaled_center_rows(z), eps)  # (n,) each
+        v, scale = _rows.scaled_center_rows(rows.values)  # (n, d), (n,)
+        along = _rows.directions(v)  # (n, d)
+        _, q, eps, scale = _rows.scaled_rows(v, scale, eps)  # (n,) each
         radial = along[:, :, None] * along[:, None, :] / rows.d  # (n, d, d)
         orthogonal = np.eye(rows.d) - 1 / rows.d - radial
         if rows.d == 2:
@@ -49,122 +33,101 @@ def jacobian(z, gain=None, *, eps=1e-5):
         J = (orthogonal + radial * (eps / (q + eps))[:, None, None]) / np.sqrt(q + eps)[:, None, None]
         gain, power = np.frexp(1.0 if gain is None else gain)
         J = np.ldexp(J * gain[..., None], power[..., None] - scale[:, None, None])
-        return J.astype(rows.dtype).reshape((*rows.shape, rows.d))
+        return rows.rounded(J).reshape((*rows.shape, rows.d))
 
 
-def jvp(z, tangent, gain=None, *, eps=1e-5):
+def jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
     """The derivative of the layer along `tangent`: gain * (J tangent), without forming J.
 
-    J h = (h - mean(h) 1 - u mean(h * u)) / sqrt(q + eps)
+    J h = (h - mean(h) - u mean(h * u)) / sqrt(q + eps)
 
-    Parameters
-    ----------
-    z, tangent : arrays (..., d) of one shape, of float16, float32, float64 or integers
-    gain : array (d,), or None for 1
-    eps : float
-        Finite and not negative; 0 only where no row is constant.
+    z, gain, eps, the result and the errors are as for `lnbook.layer_norm`; tangent has the shape of z, (..., d).
 
-    Returns
-    -------
-    array (..., d) of the dtype of z (float64 for integers)
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.layer_norm`; tangent is not numeric or not of the shape of z.
-
-    Notes
-    -----
-    O(d) time and memory. One unit is eps(dtype) times the larger of max|tangent| / sqrt(q + eps) and of the largest
-    entry of J tangent, which can be sqrt(d) times as large: error at most 4 units in float64 and 0.51 in float16 and
-    float32, which are computed in float64, times max|gain|, at any magnitude of z, tangent and gain that the dtype
-    holds. float64, with no wider format to go to, takes more care and more time.
-
-    Facts: eps-jacobian, jac-local, gradient-map.
+    O(d) time and memory. One unit is eps(dtype) max|gain| times the larger of max|tangent| / sqrt(q + eps) and of the
+    largest entry of J tangent, which can be sqrt(d) times as large, or the smallest subnormal number where that is
+    larger: error at most 2 units in float64 and 0.51 in the other formats, at any magnitude that the dtype of z holds.
+    Proved up to 2^18 entries in `lnbook._kernels`. Facts: eps-jacobian, jac-local, gradient-map.
     """
-    eps = check_eps(eps)
-    rows = Rows(z)
-    tangents = rows.like("tangent", tangent)
-    gain = rows.parameter("gain", gain)
-    out = np.empty((rows.n, rows.d), rows.dtype)
-    for part, z, dy in rows.blocks(out):
-        h = np.ascontiguousarray(tangents[part])  # (rows, d)
-        if rows.work == np.float32:
-            check_defined(_kernels.jacobian_product(z, h, None, gain, eps, dy, None))
-        else:
-            dy[...], _ = _product(z, h, eps, after=gain)
-    return rows.restore(out)
+    return _jvp(z, tangent, gain, eps, centred=True)
 
 
-def vjp(z, cotangent, gain=None, *, eps=1e-5, axis=-1):
+def vjp(
+    z: ArrayLike, cotangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1
+) -> tuple[NDArray, NDArray, NDArray]:
     """The gradients by input, gain and bias of a loss whose gradient by the output y is `cotangent`, g for short.
 
     dz = J (gain * g),   dgain = sum over positions of g * u,   dbias = sum over positions of g
 
-    Parameters
-    ----------
-    z, cotangent : arrays of one shape, of float16, float32, float64 or integers
-    gain : array of the shape of the normalized axes, or None for 1
-    eps : float
-        Finite and not negative; 0 only where no row is constant.
-    axis : int or tuple of ints
+    z, gain, eps, axis and the errors are as for `lnbook.layer_norm`; g has the shape of z. dz has that shape too, dgain
+    and dbias that of the normalized axes, all the dtype of z.
 
-    Returns
-    -------
-    dz : array of the shape and dtype of z (float64 for integers)
-    dgain, dbias : arrays of the shape of the normalized axes, of the same dtype
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.layer_norm`; cotangent is not numeric or not of the shape of z.
-
-    Notes
-    -----
-    u is computed again, not stored. One unit is eps(dtype) times the larger of max|gain * g| / sqrt(q + eps) and
-    max|dz|, which can be sqrt(d) times as large: error of dz at most 4 units in float64 and 0.51 in float16 and
-    float32, at any magnitude of z, g and gain that the dtype holds. dgain and dbias are added up in float64: their
-    error is at most 8 units of the sum of the sizes of their terms, 0.51 in float16 and float32.
-
+    dz is as good as `jvp` with gain * g for the tangent, but for 2^-1000 max|gain| max|g| / sqrt(q + eps). u is
+    computed again, not stored. dgain and dbias are added in pairs of float64 over any number of positions: error at
+    most 2 units, 0.51 but in float64, proved as for `jvp`. One unit is eps(dtype) times, in each coordinate, the sum
+    over positions of |g| for dbias and of |g| max|u| for dgain; a position where u or g * u is subnormal adds at most
+    1 + |g| smallest subnormals of float64. Sums beyond float64 are infinite or NaN.
     Facts: vjp, bias-gradient, bias-positions, gain-gradient, gradient-map.
     """
+    return _vjp(z, cotangent, gain, eps, axis, centred=True)
+
+
+def rms_jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+    """The derivative of `lnbook.rms_norm` along `tangent`: gain * (h - u mean(h * u)) / sqrt(mean(z^2) + eps).
+
+    Parameters, results, errors and units as for `jvp`. Facts: rms-jacobian.
+    """
+    return _jvp(z, tangent, gain, eps, centred=False)
+
+
+def rms_vjp(
+    z: ArrayLike, cotangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1
+) -> tuple[NDArray, NDArray]:
+    """The gradients by input and gain of a loss whose gradient by the output of `lnbook.rms_norm` is `cotangent`.
+
+    Parameters, results without dbias, errors and units as for `vjp`. Facts: rms-jacobian.
+    """
+    return _vjp(z, cotangent, gain, eps, axis, centred=False)[:2]
+
+
+def _jvp(z, tangent, gain, eps, centred):
+    eps = check_eps(eps)
+    rows = Rows(z)
+    tangents, gain = rows.like("tangent", tangent), rows.parameter("gain", gain)
+    out = np.empty((rows.n, rows.d), rows.dtype)
+    rows.each_part(lambda part: _multiply(rows, tangents, None, gain, eps, centred, out, part, None))
+    return rows.restore(out)
+
+
+def _vjp(z, cotangent, gain, eps, axis, centred):
     eps = check_eps(eps)
     rows = Rows(z, axis)
-    cotangents = rows.like("cotangent", cotangent)
-    gain = rows.parameter("gain", gain)
+    cotangents, gain = rows.like("cotangent", cotangent), rows.parameter("gain", gain)
     dz = np.empty((rows.n, rows.d), rows.dtype)
-    sums = np.zeros((2, rows.d))
-    for part, z, dz_block in rows.blocks(dz):
-        g = np.ascontiguousarray(cotangents[part])  # (rows, d)
-        if rows.work == np.float32:
-            check_defined(_kernels.jacobian_product(z, g, gain, None, eps, dz_block, sums))
-        else:
-            dz_block[...], u = _product(z, g, eps, before=gain)
-            with np.errstate(all="ignore"):
-                for total, terms in zip(sums, (g * u, g), strict=True):
-                    total += terms.T.copy().sum(axis=-1)  # along contiguous numbers NumPy adds in pairs of pairs
-    with np.errstate(over="ignore"):
-        dgain, dbias = sums.astype(rows.dtype).reshape(2, *rows.normalized_shape)
+
+    def multiplied_and_summed(part):
+        sums = np.zeros((4, rows.d))  # of g * u and of g, and their low parts
+        _multiply(rows, cotangents, gain, None, eps, centred, dz, part, sums)
+        return sums
+
+    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((4, rows.d))]
+    total, rest = first[:2], first[2:]
+    for part in others:
+        with np.errstate(all="ignore"):
+            total, low = _rows.kernels().two_sum(total, part[:2])
+            rest += low + part[2:]
+    total = np.where(np.isfinite(total), total + rest, total)
+    dgain, dbias = rows.rounded(total).reshape(2, *rows.normalized_shape)
     return rows.restore(dz), dgain, dbias
 
 
-def _product(z, h, eps, before=None, after=None):
-    """after * J (before * h) and u of each row of z, in float64, every factor at most 1 next to a power of two.
+def _multiply(rows, h, before, after, eps, centred, out, part, sums):
+    """out = after * J (before * h) in the rows of one part, and their sums over positions."""
+    factors = [factor if factor is None else _rows.scaled(factor) for factor in (before, after)]
+    power = sum(int(factor[1]) for factor in factors if factor is not None)
+    before, after = (factor and factor[0] for factor in factors)
 
-    What h has along v is taken out twice: the second time takes what the rounding of the first left.
-    """
-    with np.errstate(all="ignore"):
-        v, q, eps, scale = scaled_rows(*scaled_center_rows(z), eps)  # (n, d), (n,), (n,), (n,)
-        h, first = np.frexp(h.astype(np.float64))  # (n, d) each
-        before, second = np.frexp(1.0 if before is None else before)
-        after, third = np.frexp(1.0 if after is None else after)
-        h *= before
-        powers = np.where(h == 0, -5000, first + second)  # (n, d)
-        top = powers.max(axis=-1)[:, None]  # (n, 1)
-        h = np.ldexp(h, powers - top)
-        h -= row_mean(h)[:, None]
-        along, root = row_mean(h, v) / (q + eps), np.sqrt(q + eps)[:, None]  # (n,), (n, 1)
-        h -= v * along[:, None]
-        h -= v * ((row_mean(h, v) - along * eps) / (q + eps))[:, None]
-        h -= row_mean(h)[:, None]
-        return np.ldexp(h / root * after, top - scale[:, None] + third), v / root
+    def multiplied(z, h, out):
+        rest, product = rows.rest(), _rows.kernels().jacobian_product
+        _rows.check_defined(product(z, h, before, after, power, eps, centred, rest, out, sums))
+
+    rows.run(multiplied, rows.values[part], h[part], out[part])

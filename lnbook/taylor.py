@@ -3,41 +3,23 @@
 import numbers
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lnbook._rows import Rows, check_eps, row_mean, scaled_center_rows, scaled_core_rows
 
 
-def taylor(z, tangent, order, gain=None, *, eps=1e-5):
+def taylor(
+    z: ArrayLike, tangent: ArrayLike, order: int, gain: ArrayLike | None = None, *, eps: float = 1e-5
+) -> NDArray:
     """The Taylor coefficients c_0, ..., c_order of t -> gain * u(z + t tangent) at t = 0.
 
     The n-th derivative at t = 0 is n! c_n. With w = P tangent, r = 1 / sqrt(q + eps), a = mean(w * u), m = mean(w^2):
 
     c_n = p_n u + p_(n-1) r w,   p_0 = 1,   (n + 1) p_(n+1) = -(2 n + 1) r a p_n - n r^2 m p_(n-1)
 
-    Parameters
-    ----------
-    z, tangent : arrays (..., d) of one shape, of float16, float32, float64 or integers
-    order : int
-        At least 0.
-    gain : array (d,), or None for 1
-    eps : float
-        Finite and not negative; 0 only where no row is constant.
-
-    Returns
-    -------
-    array (order + 1, ..., d) of the dtype of z (float64 for integers)
-        Row 0 is the layer without bias, row 1 its JVP.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `lnbook.jvp`; order is not an int, or is negative.
-
-    Notes
-    -----
-    O(d) time and memory a coefficient. The series converges for |t| < sqrt((q + eps) / m).
-
-    Facts: line-derivatives, line-example.
+    Arguments and errors are as for `lnbook.jvp`; order is an int, at least 0. The result has the shape
+    (order + 1, ..., d): row 0 is the layer without bias, row 1 its JVP. O(d) time and memory a coefficient. The series
+    converges for |t| < sqrt((q + eps) / m). Facts: line-derivatives, line-example.
     """
     if not isinstance(order, numbers.Integral) or isinstance(order, bool):
         raise TypeError(f"order must be an int, got {order!r}")
@@ -51,10 +33,9 @@ def taylor(z, tangent, order, gain=None, *, eps=1e-5):
         u, root, scale = scaled_core_rows(*scaled_center_rows(rows.values), eps)  # (n, d), (n,), (n,)
         rw, scale = w / root[:, None], scale_w - scale  # (n, d), (n,) in units of 2**scale
         ra, rrm = row_mean(rw, u), row_mean(rw, rw)  # (n,)
-        before, p = np.zeros(rows.n), np.ones(rows.n)
-        coefficients = []
+        before, p, coefficients = np.zeros(rows.n), np.ones(rows.n), []
         for n in range(order + 1):
             c = np.ldexp(p[:, None] * u + before[:, None] * rw, n * scale[:, None])  # (n, d)
-            coefficients.append(rows.restore((c if gain is None else gain * c).astype(rows.dtype)))
+            coefficients.append(rows.restore(rows.rounded(c if gain is None else gain * c)))
             before, p = p, -((2 * n + 1) * ra * p + n * rrm * before) / (n + 1)
     return np.stack(coefficients)

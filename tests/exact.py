@@ -6,6 +6,7 @@ whose statistics are summed as exact integers, so that no offset and no scale ca
 
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 import sympy as sp
 from mpmath import mp
@@ -93,6 +94,8 @@ def integers(row):
 def digits(row):
     """Any numbers as mpmath's, in an object array."""
     row = np.asarray(row)
+    if row.dtype == ml_dtypes.bfloat16:
+        row = row.astype(np.float64)
     return np.array([mp.mpf(x) for x in row.ravel().tolist()], dtype=object).reshape(row.shape)
 
 
@@ -110,6 +113,12 @@ def core_digits(z, eps):
     v, q = centered_digits(z)
     root = mp.sqrt(q + mp.mpf(eps))
     return v / root, root
+
+
+def layer_digits(z, gain, bias, eps):
+    """y of one row, and the scale max|gain| max|u| + max|bias| of its error."""
+    u, _ = core_digits(z, eps)
+    return digits(gain) * u + digits(bias), largest(digits(gain)) * largest(u) + largest(digits(bias))
 
 
 def core_jacobian_product(z, h, eps):
@@ -142,13 +151,13 @@ def error_in_units(got, expected, scale, dtype):
 
     Infinity is right where the exact value is beyond the dtype; any other infinity or NaN is infinitely wrong.
     """
-    got, info = np.asarray(got), np.finfo(dtype)
+    got, info = np.asarray(got), ml_dtypes.finfo(dtype)
     assert got.dtype == dtype, f"the dtype is {got.dtype}, not {np.dtype(dtype)}"
     assert got.shape == np.shape(expected), f"the shape is {got.shape}, not {np.shape(expected)}"
     unit = max(mp.mpf(float(info.eps)) * abs(scale), mp.mpf(float(info.smallest_subnormal)))
     beyond = mp.mpf(float(info.max)) * (1 - 4 * mp.mpf(float(info.eps)))
     worst = mp.mpf(0)
-    for g, e in zip(got.ravel().tolist(), np.ravel(expected), strict=True):
+    for g, e in zip(got.ravel().astype(float).tolist(), np.ravel(expected), strict=True):
         if np.isfinite(g):
             worst = max(worst, abs(mp.mpf(g) - e) / unit)
         elif not (np.isinf(g) and abs(e) >= beyond and (g > 0) == (e > 0)):
@@ -157,7 +166,7 @@ def error_in_units(got, expected, scale, dtype):
 
 
 def promised(dtype, in_float64):
-    """The units that are promised: float16 and float32 are computed in float64 and rounded at the end."""
+    """The units that are promised: the other formats are computed in float64 and rounded at the end."""
     return in_float64 if dtype == np.float64 else 0.51
 
 

@@ -1,7 +1,8 @@
 """One table from one run: errors, times and memory of lnbook beside the plain NumPy formulas and the peers there are.
 
 `make bench` runs it. NumPy is enough; PyTorch, flax, Keras and ONNX Runtime get a column each where they can be
-imported. All of it runs on one thread; times are processor time, the best of several turns taken in rotation.
+imported. All of it runs on one thread, in processor time, but for the last table, which is in wall time and says its
+threads; the best of several turns taken in rotation.
 """
 
 import math
@@ -15,14 +16,27 @@ for pool in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
+import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402 (reads the number of threads when it is imported)
 
 import lnbook  # noqa: E402
+from lnbook import _kernels  # noqa: E402
 
 EPS = 1e-5
 PEERS = {"PyTorch": "pytorch", "flax": "flax_linen", "Keras": "keras_ops", "ONNX Runtime": "onnx_runtime"}
 PACKAGES = {"PyTorch": "torch", "flax": "flax", "Keras": "keras", "ONNX Runtime": "onnxruntime"}
 SHAPES = [(8192, 768), (4096, 4096), (64, 1 << 20)]
+# What is timed, and how many times as long as PyTorch lnbook may take: forward, and forward and backward together
+TIMED = [
+    ((8192, 768), "float32", (1.3, 1)),
+    ((8192, 768), "float64", (2.5, 2.5)),
+    ((8192, 768), "float16", (4, None)),
+    ((8192, 768), "bfloat16", (4, None)),
+    ((4096, 4096), "float32", (None, None)),
+    ((64, 1 << 20), "float32", (None, None)),
+    ((1, 768), "float32", (None, None)),
+    ((1, 768), "float64", (None, None)),
+]
 ROWS = {  # what is made of rows of standard normal numbers
     "offset 0": lambda x: x,
     "offset 1e2": lambda x: x + 1e2,
@@ -109,31 +123,82 @@ def errors(found):
         print_row(name, cells)
 
 
-def fastest(calls, turns):
-    """The best processor time of each call, in seconds."""
+def fastest(calls, turns, clock=time.process_time):
+    """The best time of each call, in seconds."""
     best = dict.fromkeys(calls, math.inf)
     for _ in range(turns):
         for name, call in calls.items():
-            start = time.process_time()
+            start = clock()
             call()
-            best[name] = min(best[name], time.process_time() - start)
+            best[name] = min(best[name], clock() - start)
     return best
 
 
-def times(found):
-    timed = {name: found[name] for name in ("lnbook", "plain NumPy", "PyTorch") if name in found}
-    print("\nTime of lnbook in ms, and how many times as long the others take, float32 with gain and bias")
-    print_row("", ["lnbook", *(name for name in timed if name != "lnbook")])
-    for shape in SHAPES:
-        rng = np.random.default_rng(0)
-        z, g = (rng.standard_normal(shape, np.float32) for _ in range(2))
-        gain, bias = rng.standard_normal((2, shape[1]), np.float32)
-        turns = max(3, 100_000_000 // z.size)
-        for what, index, inputs in (("forward", 0, (z, gain, bias, EPS)), ("vjp", 1, (z, gain, bias, EPS, g))):
-            calls = {name: lambda f=both[index], inputs=inputs: f(*inputs) for name, both in timed.items()}
-            best = fastest(calls, turns)
-            ours = best.pop("lnbook")
-            print_row(f"{what} {shape}", [f"{1e3 * ours:.1f}", *(f"{other / ours:.2f}" for other in best.values())])
+def inputs(shape, dtype):
+    """z, g, gain, bias"""
+    rng = np.random.default_rng(0)
+    z, g = (rng.standard_normal(shape, np.float32).astype(dtype) for _ in range(2))
+    return z, g, *rng.standard_normal((2, shape[1]), np.float32).astype(dtype)
+
+
+def torch_calls(z, g, gain, bias):
+    """PyTorch's forward, and its forward and backward together, on tensors that are there."""
+    import torch
+
+    def tensor(array):
+        if array.dtype == ml_dtypes.bfloat16:
+            return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(array)
+
+    z, g, gain, bias = map(tensor, (z, g, gain, bias))
+    leaves = [t.clone().requires_grad_() for t in (z, gain, bias)]
+
+    def forward(z, gain, bias):
+        return torch.nn.functional.layer_norm(z, z.shape[-1:], gain, bias, EPS)
+
+    return lambda: forward(z, gain, bias), lambda: torch.autograd.grad(forward(*leaves), leaves, g)
+
+
+def calls(shape, dtype, with_torch):
+    """What is called -> name of the implementation -> call."""
+    z, g, gain, bias = inputs(shape, dtype)
+    forward = {"lnbook": lambda: lnbook.layer_norm(z, gain, bias, eps=EPS)}
+    vjp = {"lnbook": lambda: lnbook.vjp(z, g, gain, eps=EPS)}
+    if z.dtype in (np.float32, np.float64):
+        forward["plain NumPy"] = lambda: plain_layer_norm(z, gain, bias, EPS)
+        vjp["plain NumPy"] = lambda: plain_vjp(z, gain, bias, EPS, g)
+    if with_torch:
+        forward["PyTorch"], vjp["PyTorch"] = torch_calls(z, g, gain, bias)
+    return {"forward": forward, "vjp": vjp}
+
+
+def times(with_torch):
+    print("\nTime of lnbook in ms, and how many times as long as the others it takes, with gain and bias")
+    print_row("", ["lnbook", "of plain NumPy", "of PyTorch", "at most (PyTorch)"])
+    for shape, dtype, limits in TIMED:
+        for (what, named), limit in zip(calls(shape, dtype, with_torch).items(), limits, strict=True):
+            best = fastest(named, max(3, min(2000, 100_000_000 // math.prod(shape))))
+            ratios = [
+                f"{best['lnbook'] / best[name]:.2f}" if name in best else "" for name in ("plain NumPy", "PyTorch")
+            ]
+            print_row(f"{what} {shape} {dtype}", [f"{1e3 * best['lnbook']:.3f}", *ratios, limit or ""])
+
+
+def threads(with_torch):
+    print("\nTime of lnbook in ms at (8192, 768), and how many times as long as PyTorch's, in threads of both")
+    print_row("", ["1 thread", "of PyTorch", "2 threads", "of PyTorch"])
+    for dtype in ("float32", "float64"):
+        for what, named in calls((8192, 768), dtype, with_torch).items():
+            named.pop("plain NumPy")
+            cells = []
+            for count in (1, 2):
+                _kernels.THREADS = count
+                if with_torch:
+                    import_module("torch").set_num_threads(count)
+                best = fastest(named, 15, time.perf_counter)
+                cells += [f"{1e3 * best['lnbook']:.1f}"]
+                cells += [f"{best['lnbook'] / best['PyTorch']:.2f}" if "PyTorch" in best else ""]
+            print_row(f"{what} {dtype}", cells)
 
 
 def memory():
@@ -166,20 +231,22 @@ def growth():
         spent = []
         for d in sizes:
             z, h = rng.standard_normal((2, d), np.float32)
-            spent.append(fastest({what: lambda f=f, z=z, h=h: f(z, h)}, 3 * 10**7 // d)[what])
+            spent.append(fastest({what: lambda f=f, z=z, h=h: f(z, h)}, max(3, 3 * 10**7 // d))[what])
         exponent = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
         print_row(what, [*(f"{1e3 * s:.2f}" for s in spent), f"{exponent:.2f}"])
 
 
 def print_row(name, cells):
-    print(f"{name:22}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+    print(f"{name:32}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":
     there = implementations()
     versions = [f"{PACKAGES[name]} {version(PACKAGES[name])}" for name in there if name in PACKAGES]
     print(f"numpy {version('numpy')}, {', '.join(versions) or 'no peers'}; one thread")
+    _kernels.THREADS = 1
     errors(there)
-    times(there)
+    times("PyTorch" in there)
     memory()
     growth()
+    threads("PyTorch" in there)
