@@ -19,16 +19,27 @@ ONE_ROUNDING = 0.55  # units; half a unit, and some room for what was computed b
 class Row(NamedTuple):
     """One fact of one report.
 
-    name, fact : the row's name, and the fact's id in the book
-    kind : "convention", "gradient" or "floating point"
-    says : the fact in a few words
-    verdict : "holds", "FAILS" or "weak": digits lost, but no more than rounding the input can cost, or an array of
-        another layout in memory refused with an error
-    expected, got : the numbers as tuples of floats; got is None where there were no numbers to compare
-    error : the largest error in units in the last place of the output's scale; infinite where got is None
-    trouble : what the function did instead of returning numbers to compare, or ""
-    uses_vjp : whether the fact is about derivatives
-    without_numbers : whether the function raised, or returned something that is no array of the right kind
+    Attributes
+    ----------
+    name, fact : str
+        The row's name, and the fact's id in the book.
+    kind : str
+        "convention", "gradient", "floating point" or "memory".
+    says : str
+        The fact in a few words.
+    verdict : str
+        "holds", "FAILS" or "weak": digits lost, but no more than rounding the input can cost, or an array of another
+        layout in memory refused with an error.
+    expected, got : tuple of floats
+        The numbers; got is None where there were none to compare.
+    error : float
+        The largest error in units in the last place of the output's scale; infinite where got is None.
+    trouble : str
+        What the function did instead of returning numbers to compare, or "".
+    uses_vjp : bool
+        Whether the fact is about derivatives.
+    without_numbers : bool
+        Whether the function raised, or returned something that is no array of the right kind.
     """
 
     name: str
@@ -110,10 +121,15 @@ def chosen_checks(kinds, vjp, thorough):
 class Report:
     """The answers of one layer norm. `str(report)` is a table that ends with the diagnosis.
 
-    rows : one `Row` for each fact
-    findings : what explains the wrong numbers; `finding.causes` are several where they make the same numbers, and
-        `finding.places` are where to look
-    unexplained : the names of the rows whose wrong numbers no finding explains
+    Attributes
+    ----------
+    rows : tuple of Row
+        One for each fact.
+    findings : tuple
+        What explains the wrong numbers: `finding.causes` are several where they make the same numbers, and
+        `finding.places` are where to look.
+    unexplained : tuple of str
+        The names of the rows whose wrong numbers no finding explains.
     """
 
     title: str
