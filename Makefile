@@ -47,7 +47,7 @@ mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to c
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
 	$(BIN)/python tests/mutants.py
 
-proofs: ## the book's theorems, checked by the proof assistant Coq; takes minutes (PROOFS=--mutants: an hour)
+proofs: ## the book's theorems, checked by the proof assistant Coq; takes minutes (PROOFS=--mutants: changed statements must fail)
 	@test -n "$(PYTHON)" || { echo "make needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) tools/proofs.py $(PROOFS)
 
