@@ -71,7 +71,7 @@ mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to c
 	PYTHONPATH=tests $(BIN)/python tools/text_mutants.py
 	$(BIN)/python tools/mutants.py
 
-proofs: ## the book's theorems, checked by the proof assistant Coq; takes minutes (PROOFS=--mutants: an hour)
+proofs: ## the book's theorems, checked by the proof assistant Coq; takes minutes (PROOFS=--mutants: changed statements must fail)
 	@test -n "$(PYTHON)" || { echo "make needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) tools/proofs.py $(PROOFS)
 

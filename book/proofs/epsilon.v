@@ -529,7 +529,8 @@ have lim η : 0 < η -> exists t0, forall t, t0 <= t -> `|h t - L| <= η.
     by rewrite ler_wpmul2l ?(ltW η0) // ler_addl ltW.
   apply: ler_paddr (ltW e0) _; rewrite ler_wpmul2l ?divr_ge0 ?ler0n //.
   by rewrite expr2 ler_pmulr.
-split; [by move=> t; split; [exact: hE|exact: slope]|exact: mono|by split|exact: lim|]; move=> η /lim[t0 H]; exists t0 => t /H.
-by rewrite /h sqrrN mulNr opprK addrC distrC.
+split; [by move=> t; split; [exact: hE|exact: slope]|exact: mono|by split|exact: lim|]; move=> η /lim[t0 H]; exists t0 => t /H Ht.
+have -> : h (- t) = - h t by rewrite /h sqrrN mulNr.
+by rewrite opprK addrC distrC.
 Qed.
 End Family.

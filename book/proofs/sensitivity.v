@@ -126,14 +126,26 @@ Qed.
 Section Examples.
 Variable R : rcfType.
 
-(* At z = (7, 7) the step h = (10⁻³, −10⁻³) has the amplification 1/√(10⁻⁶ + ε): at ε = 10⁻⁴ it is 1/√(1.01 · 10⁻⁴),
-   under the bound 100, at ε = 10⁻² it is 1/√0.010001, under the bound 10 *)
+(* l < 1/√x < u *)
+Lemma inv_sqrt_between (x l u : R) : 0 < x -> 0 < l -> 0 < u -> l ^+ 2 * x < 1 -> 1 < u ^+ 2 * x -> l < (√x)^-1 < u.
+Proof.
+move=> x0 l0 u0 lx ux; have r0 := sqrt_gt0 x0; apply/andP; split.
+  rewrite -(ltr_pmul2r r0) mulVf ?gt_eqF //; apply: ltr_of_sqr; rewrite ?ler01 //.
+  by rewrite exprMn sqrK ?(ltW x0) // expr1n.
+rewrite -(ltr_pmul2r r0) mulVf ?gt_eqF //; apply: ltr_of_sqr; first by rewrite mulr_ge0 ?(ltW u0) ?(ltW r0).
+by rewrite exprMn sqrK ?(ltW x0) // expr1n.
+Qed.
+
+(* At z = (7, 7) the step h = (10⁻³, −10⁻³) has the amplification 1/√(10⁻⁶ + ε): at ε = 10⁻⁴ it is
+   1/√(1.01 · 10⁻⁴) ≈ 99.5037, under the bound 100, at ε = 10⁻² it is 1/√0.010001 ≈ 9.9995, under the bound 10 *)
 Theorem sens_finite :
   let z : 'cV[R]_2 := vec [:: 7; 7] in let h := vec [:: 10 ^- 3; - 10 ^- 3] in
   let amplification ε := ‖core ε (z + h) - core ε z‖ / ‖h‖ in
   [/\ forall ε, 0 < ε -> amplification ε = (√(10 ^- 6 + ε))^-1,
-      amplification (10 ^- 4) < 100 /\ (√(10 ^- 4))^-1 = 100 :> R
-    & amplification (10 ^- 2) < 10 /\ (√(10 ^- 2))^-1 = 10 :> R].
+      99 + 5 / 10 + 36 / 10 ^+ 4 < amplification (10 ^- 4) < 99 + 5 / 10 + 38 / 10 ^+ 4
+      /\ amplification (10 ^- 4) < 100 /\ (√(10 ^- 4))^-1 = 100 :> R
+    & 10 - 6 / 10 ^+ 4 < amplification (10 ^- 2) < 10 - 4 / 10 ^+ 4
+      /\ amplification (10 ^- 2) < 10 /\ (√(10 ^- 2))^-1 = 10 :> R].
 Proof.
 move=> z h amplification.
 have zE : z = 7 *: ones by apply/vecP; case=> [[|[|k]] //= i]; rewrite !mxE /= mulr1.
@@ -150,8 +162,28 @@ have ten k : 0 < 10 ^- k :> R by rewrite invr_gt0 exprn_gt0 ?ltr0n.
 have below k : (√(10 ^- 6 + 10 ^- k.*2))^-1 < 10 ^+ k :> R.
   by rewrite -root ltf_pinv ?posrE ?sqrt_gt0 ?addr_gt0 // ltr_sqrt ?addr_gt0 // ltr_addr.
 have h100 : 100 = 10 ^+ 2 :> R by ring.
-split=> //; rewrite amp // ?h100; first by split; [exact: (below 2%N)|exact: (root 2%N)].
-by split; [have := below 1%N|have := root 1%N]; rewrite expr1.
+have dig (a k : nat) : 0 < a.+1%:R / 10 ^+ k :> R by rewrite divr_gt0 ?exprn_gt0 ?ltr0n.
+have digs (a b c i j k : nat) : 0 < a.+1%:R / 10 ^+ i + b.+1%:R / 10 ^+ j + c.+1%:R / 10 ^+ k :> R.
+  exact: addr_gt0 (addr_gt0 (dig a i) (dig b j)) (dig c k).
+have n99 : 0 < 99 :> R by rewrite ltr0n.
+have n5 : 0 < 5 / 10 :> R by rewrite divr_gt0 ?ltr0n.
+have near4 (a : nat) : 0 < 99 + 5 / 10 + a.+1%:R / 10 ^+ 4 :> R := addr_gt0 (addr_gt0 n99 n5) (dig a 4%N).
+have near2 (a : nat) : (a <= 9)%N -> 0 < 10 - a%:R / 10 ^+ 4 :> R.
+  move=> a9; rewrite subr_gt0 ltr_pdivr_mulr ?exprn_gt0 ?ltr0n // -natrX -natrM ltr_nat.
+  exact: leq_ltn_trans a9 _.
+split=> //; rewrite amp //.
+  split; last by rewrite h100; split; [exact: (below 2%N)|exact: (root 2%N)].
+  apply: inv_sqrt_between (addr_gt0 (ten 6%N) (ten 4%N)) (near4 35%N) (near4 37%N) _ _; rewrite -subr_gt0.
+    rewrite [X in 0 < X](_ : _ = 239 / 10 ^+ 8 + 229 / 10 ^+ 11 + 104 / 10 ^+ 14); last by field.
+    exact: (digs 238%N 228%N 103%N).
+  rewrite [X in 0 < X](_ : _ = 162 / 10 ^+ 8 + 765 / 10 ^+ 11 + 844 / 10 ^+ 14); last by field.
+  exact: (digs 161%N 764%N 843%N).
+split; last by split; [have := below 1%N|have := root 1%N]; rewrite expr1.
+apply: inv_sqrt_between (addr_gt0 (ten 6%N) (ten 2%N)) (near2 6%N isT) (near2 4%N isT) _ _; rewrite -subr_gt0.
+  rewrite [X in 0 < X](_ : _ = 200 / 10 ^+ 7 + 839 / 10 ^+ 11 + 964 / 10 ^+ 14); last by field.
+  exact: (digs 199%N 838%N 963%N).
+rewrite [X in 0 < X](_ : _ = 199 / 10 ^+ 7 + 936 / 10 ^+ 10 + 16 / 10 ^+ 14); last by field.
+exact: (digs 198%N 935%N 15%N).
 Qed.
 
 (* At z = (−1, 1) and ε = 3 the norm is 3/8, while the bound is 1/√3 *)
