@@ -1,0 +1,372 @@
+(* The statements of the page "Neighbours". *)
+From mathcomp Require Import all_ssreflect all_algebra ring.
+From lnbook Require Import Definitions Basics Derivatives epsilon.
+Import Order.TTheory GRing.Theory Num.Theory.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Local Open Scope ring_scope.
+
+(* ---- without the centring ---- *)
+Section RMSNorm.
+Variables (R : rcfType) (d : nat).
+Implicit Types (z γ : 'cV[R]_d) (ε : R).
+
+(* m = (1/d) Σ z_i², the mean square *)
+Definition mean_square z : R := (\sum_i z i 0 ^+ 2) / d%:R.
+
+(* n_ε(z) = z / √(m + ε) *)
+Definition rms ε z : 'cV[R]_d := (√(mean_square z + ε))^-1 *: z.
+
+(* γ ⊙ n_ε(z), RMSNorm with a gain *)
+Definition rms_norm ε γ z : 'cV[R]_d := γ ⊙ rms ε z.
+
+(* R = (m + ε)^(−1/2) (I − z zᵀ / (d (m + ε))); that it is the derivative of n is the theorem rms_jacobian *)
+Definition rms_J ε z : 'M[R]_d :=
+  (√(mean_square z + ε))^-1 *: (1%:M - (d%:R * (mean_square z + ε))^-1 *: (z *m z^T)).
+End RMSNorm.
+
+Section RMSFacts.
+Variables (R : rcfType) (n : nat).
+Notation d := n.+1.
+Implicit Types (z w h x y γ : 'cV[R]_d) (ε c t : R).
+
+Lemma mean_square_dot z : mean_square z = ⟨z, z⟩ / d%:R. Proof. by []. Qed.
+Lemma mean_square_ge0 z : 0 <= mean_square z.
+Proof. by rewrite mean_square_dot divr_ge0 ?dot_ge0 ?ler0n. Qed.
+Lemma mean_square_gt0 z : (0 < mean_square z) = (z != 0).
+Proof. by rewrite mean_square_dot pmulr_lgt0 ?invr_gt0 ?ltr0n // lt_def dot_eq0 dot_ge0 andbT. Qed.
+Lemma dot_mean_square z : ⟨z, z⟩ = d%:R * mean_square z.
+Proof. by rewrite mean_square_dot mulrC divfK ?d_neq0. Qed.
+Lemma mean_square_centred z : mean_square (centred z) = variance z. Proof. by []. Qed.
+Lemma mean_square_sum z : mean_square z = mean z ^+ 2 + variance z.
+Proof. by rewrite mean_square_dot pythagoras dot_variance; field; rewrite d1_neq0. Qed.
+
+(* For ε > 0, or ε = 0 and z ≠ 0, n_ε(z) = z/√(m + ε) with m = ‖z‖²/d; with a gain the output is γ ⊙ n_ε(z) *)
+Theorem rms_definition ε γ z : 0 < ε \/ ε = 0 /\ z != 0 ->
+  [/\ mean_square z = ‖z‖ ^+ 2 / d%:R, 0 < √(mean_square z + ε),
+      rms ε z = (√(mean_square z + ε))^-1 *: z
+    & forall i, rms_norm ε γ z i 0 = γ i 0 * (z i 0 / √(mean_square z + ε))].
+Proof.
+move=> H; split=> //; first by rewrite sqr_norm.
+  rewrite sqrt_gt0 //; case: H => [e0|[-> z0]]; last by rewrite addr0 mean_square_gt0.
+  by rewrite ltr_paddl ?mean_square_ge0.
+by move=> i; rewrite hadamardE mxE [_ * z i 0]mulrC.
+Qed.
+
+(* n_ε(Pz) = u_ε(z). In general m = μ² + q and n = (μ1 + √(q + ε) u)/√(μ² + q + ε); the two agree if and only if μ = 0 *)
+Theorem rms_centred ε z : 0 < variance z + ε ->
+  [/\ rms ε (P *m z) = core ε z,
+      mean_square z = mean z ^+ 2 + variance z,
+      rms ε z = (√(mean z ^+ 2 + variance z + ε))^-1 *: (mean z *: ones + √(variance z + ε) *: core ε z)
+    & rms ε z = core ε z <-> mean z = 0].
+Proof.
+move=> q0; have E1 : rms ε (P *m z) = core ε z by rewrite P_mul.
+have E3 : rms ε z = (√(mean z ^+ 2 + variance z + ε))^-1 *: (mean z *: ones + √(variance z + ε) *: core ε z).
+  by rewrite core_root // [_ *: ones + _]addrC centred_add_mean /rms mean_square_sum.
+split=> //; first exact: mean_square_sum.
+split=> [H|m0]; last by rewrite -E1 P_mul centred_id.
+have := congr1 (@mean R d) H; rewrite mean_core /rms meanZ => /eqP.
+have M0 : 0 < mean_square z + ε by rewrite mean_square_sum -addrA ltr_paddl ?sqr_ge0.
+by rewrite mulf_eq0 invr_eq0 (negPf (sqrt_neq0 M0)) => /eqP.
+Qed.
+
+Lemma rms_J_mul ε z h : rms_J ε z *m h
+  = (√(mean_square z + ε))^-1 *: (h - (⟨z, h⟩ / (d%:R * (mean_square z + ε))) *: z).
+Proof. by rewrite -scalemxAl mulmxBl mul1mx -scalemxAl outer_mul scalerA (mulrC _^-1 ⟨_, _⟩). Qed.
+
+Lemma gradient_mean_square ε z : is_gradient (fun x => mean_square x + ε) z ((2 / d%:R) *: z).
+Proof.
+apply: (@gradient_square _ _ _ _ _ d%:R^-1) => h; rewrite !mean_square_dot dot_add dotZl.
+rewrite (_ : _ - _ - _ = ⟨h, h⟩ / d%:R); last by field; rewrite d1_neq0.
+by rewrite ger0_norm ?divr_ge0 ?dot_ge0 ?ler0n // mulrC sqr_norm.
+Qed.
+
+Lemma rms_J_bound ε z h : 0 < ε -> ‖rms_J ε z *m h‖ <= (√ε)^-1 * ‖h‖.
+Proof.
+move=> e0; have q0 : 0 < mean_square z + ε by rewrite ltr_paddl ?mean_square_ge0.
+rewrite norm_le_norm ?invr_ge0 ?sqrtr_ge0 // exprVn sqrK ?(ltW e0) // rms_J_mul.
+have -> : forall r : R, r != 0 -> r ^+ 2 = mean_square z + ε ->
+  ⟨r^-1 *: (h - (⟨z, h⟩ / (d%:R * (mean_square z + ε))) *: z), r^-1 *: (h - (⟨z, h⟩ / (d%:R * (mean_square z + ε))) *: z)⟩
+  = (mean_square z + ε)^-1 * (⟨h, h⟩ - ⟨z, h⟩ ^+ 2 * (mean_square z + ε + ε) / (d%:R * (mean_square z + ε) ^+ 2)).
+- move=> r r0 rr; rewrite dotZl dotZr dot_sub !dotZl !dotZr (dotC h z) (dot_mean_square z).
+  have -> : mean_square z = r ^+ 2 - ε by rewrite rr addrK.
+  by rewrite subrK; field; rewrite r0 d1_neq0.
+- apply: ler_pmul; rewrite ?invr_ge0 ?(ltW q0) //.
+  + rewrite subr_ge0 ler_pdivr_mulr ?mulr_gt0 ?ltr0n ?exprn_gt0 //.
+    have := cauchy_schwarz_sqr z h; rewrite dot_mean_square => H.
+    apply: (@le_trans _ _ (d%:R * mean_square z * ⟨h, h⟩ * (mean_square z + ε + ε))).
+      by rewrite ler_wpmul2r // addr_ge0 ?(ltW q0) ?(ltW e0).
+    rewrite -subr_ge0 (_ : _ - _ = ⟨h, h⟩ * d%:R * ε ^+ 2); last by ring.
+    by apply: mulr_ge0 (sqr_ge0 _); apply: mulr_ge0 (dot_ge0 _) (ler0n _ _).
+  + by rewrite lef_pinv ?posrE // ler_addr mean_square_ge0.
+  + rewrite ler_subl_addr ler_addl; apply: divr_ge0; last exact: mulr_ge0 (ler0n _ _) (sqr_ge0 _).
+    exact: mulr_ge0 (sqr_ge0 _) (addr_ge0 (ltW q0) (ltW e0)).
+- by rewrite sqrt_neq0.
+- by rewrite sqrK // ltW.
+Qed.
+
+(* For m + ε > 0 the Jacobian of n_ε at z is R. It multiplies z by ε/(m + ε)^(3/2) and every w orthogonal to z by
+   1/√(m + ε); at z = 0 it is I/√ε; ‖R‖₂ ≤ 1/√ε for ε > 0 *)
+Theorem rms_jacobian ε z : 0 < mean_square z + ε ->
+  [/\ is_derivative (rms ε) z (rms_J ε z),
+      rms_J ε z *m z = (ε / √(mean_square z + ε) ^+ 3) *: z,
+      forall w, ⟨z, w⟩ = 0 -> rms_J ε z *m w = (√(mean_square z + ε))^-1 *: w,
+      rms_J ε 0 = (√ε)^-1 *: 1%:M :> 'M[R]_d
+    & 0 < ε -> operator_bound (rms_J ε z) (√ε)^-1].
+Proof.
+move=> q0; split.
+- set r := √(mean_square z + ε); have r0 : r != 0 by rewrite sqrt_neq0.
+  have rr : mean_square z + ε = r ^+ 2 by rewrite sqrK ?(ltW q0).
+  have step := gradient_slope (slope_inv_sqrt q0) (gradient_mean_square ε z).
+  have id' : is_derivative (fun x : 'cV[R]_d => x) z 1%:M.
+    by apply: derivative_ext (derivative_affine 1%:M 0 z) => x; rewrite addr0 mul1mx.
+  have := derivative_scale step id'.
+  suff -> : rms_J ε z = (√(mean_square z + ε))^-1 *: 1%:M
+      + z *m (- (2 * (mean_square z + ε) * √(mean_square z + ε))^-1 *: (2 / d%:R *: z))^T by [].
+  rewrite /rms_J -/r rr; move: (1%:M : 'M[R]_d) => Q; apply/matrixP => i j.
+  by rewrite !mxE !big_ord1 !mxE /=; field; rewrite r0 d1_neq0.
+- rewrite rms_J_mul dot_mean_square -[X in X - _]scale1r -scalerBl scalerA; congr (_ *: _).
+  rewrite cubeK ?(ltW q0) //; move: (sqrt_neq0 q0) (lt0r_neq0 q0); move: (√_) => r r0 qn.
+  by field; rewrite r0 qn d1_neq0.
+- by move=> w w0; rewrite rms_J_mul w0 mul0r scale0r subr0.
+- by rewrite /rms_J mean_square_dot dot0l mul0r add0r mul0mx scaler0 subr0.
+- by move=> e0 h; apply: rms_J_bound.
+Qed.
+
+(* ‖n(x) − n(y)‖² r s = ‖x − y‖² − d (r − s)² (1 + ε/(r s)) with the roots r and s of m + ε at x and y *)
+Lemma rms_two_points ε x y : 0 < mean_square x + ε -> 0 < mean_square y + ε ->
+  let r := √(mean_square x + ε) in let s := √(mean_square y + ε) in
+  ⟨rms ε x - rms ε y, rms ε x - rms ε y⟩ * (r * s) = ⟨x - y, x - y⟩ - d%:R * (r - s) ^+ 2 * (1 + ε / (r * s)).
+Proof.
+move=> qx qy r s; rewrite /rms -/r -/s (dot_sub x) (dot_sub (_ *: _)) !dotZl !dotZr !dot_mean_square.
+have rn : r != 0 by rewrite sqrt_neq0.
+have sn : s != 0 by rewrite sqrt_neq0.
+have -> : mean_square x = r ^+ 2 - ε by rewrite sqrK ?(ltW qx) // addrK.
+have -> : mean_square y = s ^+ 2 - ε by rewrite sqrK ?(ltW qy) // addrK.
+by field; rewrite rn sn.
+Qed.
+Lemma rms_contracts ε : 0 < ε -> lipschitz (@rms R d ε) (√ε)^-1.
+Proof.
+move=> e0 x y; rewrite norm_le_norm ?invr_ge0 ?sqrtr_ge0 // exprVn sqrK ?(ltW e0) //.
+have m0 (w : 'cV[R]_d) : 0 < mean_square w + ε by rewrite ltr_paddl ?mean_square_ge0.
+have := rms_two_points (m0 x) (m0 y) => /=; set r := √_; set s := √_ => E.
+have r0 : 0 < r by rewrite sqrt_gt0.
+have s0 : 0 < s by rewrite sqrt_gt0.
+have rs := mulr_gt0 r0 s0.
+have : ⟨rms ε x - rms ε y, rms ε x - rms ε y⟩ * (r * s) <= ⟨x - y, x - y⟩.
+  rewrite E ler_subl_addr ler_addl; apply: mulr_ge0; first by rewrite mulr_ge0 ?ler0n ?sqr_ge0.
+  by rewrite addr_ge0 ?ler01 // divr_ge0 // ltW.
+move=> H; rewrite -(ler_pmul2l e0) mulVKf ?gt_eqF // mulrC; apply: le_trans H.
+rewrite ler_wpmul2l ?dot_ge0 //; have eE : ε = √ε * √ε by rewrite -expr2 sqrK ?(ltW e0).
+by rewrite {1}eE ler_pmul ?sqrtr_ge0 // ler_wsqrtr // ler_addr mean_square_ge0.
+Qed.
+
+Lemma max_abs_entry γ : exists k, max_abs γ = `|γ k 0|.
+Proof.
+have H : max_abs γ = 0 \/ exists k, max_abs γ = `|γ k 0|.
+  rewrite /max_abs; elim/big_rec: _ => [|i x _ IH]; first by left.
+  have [xi|xi] := leP x `|γ i 0|; first by right; exists i.
+  by case: IH => [x0|[k xk]]; [left|right; exists k].
+case: H => // H; exists 0; apply/eqP; rewrite eq_le H normr_ge0 /= -H.
+exact: max_abs_ge.
+Qed.
+
+(* For ε > 0 and every d ≥ 1 the least Lipschitz constant of γ ⊙ n_ε is max_i |γ_i|/√ε *)
+Theorem rms_lipschitz ε γ : 0 < ε -> best_lipschitz (rms_norm ε γ) (max_abs γ / √ε).
+Proof.
+move=> e0; have s0 := sqrt_gt0 e0; split=> [x y|c Hc].
+  rewrite /rms_norm -hadamardBr; apply: le_trans (norm_hadamard _ _) _.
+  by rewrite -mulrA ler_wpmul2l ?max_abs_ge0 //; apply: rms_contracts.
+have [k ->] := max_abs_entry γ; set a := `|γ k 0|.
+apply/ler_addgt0Pr => η η0; have a1 : 0 < a + 1 by rewrite ltr_paddl ?normr_ge0.
+have [q q0 H] := inv_root_near e0 (divr_gt0 η0 a1).
+set e : 'cV[R]_d := delta_mx k 0; have ee : ⟨e, e⟩ = 1.
+  rewrite /dot (bigD1 k) //= big1 => [|j jk]; first by rewrite !mxE !eqxx mulr1 addr0.
+  by rewrite !mxE (negPf jk) mulr0.
+have ne : ‖e‖ = 1 by rewrite /norm ee sqrtr1.
+have t0 : 0 < √(q * d%:R) by rewrite sqrt_gt0 // mulr_gt0 ?ltr0n.
+have := Hc (√(q * d%:R) *: e) 0; rewrite subr0 normZ ne mulr1 (gtr0_norm t0).
+have -> : rms_norm ε γ 0 = 0 by rewrite /rms_norm /rms scaler0 hadamard0.
+rewrite subr0 /rms_norm /rms (_ : mean_square _ = q); last first.
+  rewrite mean_square_dot dotZl dotZr ee mulr1 -expr2 sqrK ?mulfK ?d_neq0 //.
+  by rewrite mulr_ge0 ?ler0n // ltW.
+rewrite scalerA hadamardZr normZ ger0_norm ?mulr_ge0 ?invr_ge0 ?sqrtr_ge0 //.
+have -> : γ ⊙ e = γ k 0 *: e.
+  by apply/vecP => i; rewrite !mxE eqxx andbT; case: eqP => [->|_]; rewrite ?mulr0.
+rewrite normZ ne mulr1 -/a mulrAC ler_pmul2r // => Hca.
+have := H q (ltW q0) (lexx q); rewrite ler_subl_addr => H1.
+have a0 : 0 <= a by rewrite normr_ge0.
+apply: le_trans (ler_wpmul2l a0 H1) _; rewrite mulrDr; apply: ler_add; first by rewrite mulrC.
+by rewrite mulrA ler_pdivr_mulr // mulrC ler_pmul2l // ler_addl ler01.
+Qed.
+End RMSFacts.
+
+(* ---- scaling the weights ---- *)
+Section Scaling.
+Variables (R : rcfType) (n k : nat).
+Notation d := n.+1.
+Implicit Types (z b : 'cV[R]_d) (W : 'M[R]_(d, k)) (x r : 'cV[R]_k) (ε α δ : R).
+
+Lemma core_sign ε α z : α != 0 -> core ε (α *: z) = Num.sg α *: core (ε / α ^+ 2) z.
+Proof.
+move=> a0; rewrite /core varianceZ centredZ !scalerA; congr (_ *: _).
+rewrite (_ : α ^+ 2 * variance z + ε = α ^+ 2 * (variance z + ε / α ^+ 2)); last by field.
+rewrite sqrtrM ?sqr_ge0 // sqrtr_sqr invfM [LHS]mulrC mulrA; congr (_ * _).
+by rewrite {1}[α]numEsg mulfK ?normr_eq0.
+Qed.
+Lemma core_near_zero ε z : 0 < variance z -> 0 <= ε ->
+  core 0 z - core ε z = ((√(variance z))^-1 - (√(variance z + ε))^-1) *: centred z.
+Proof. by move=> q0 e0; rewrite /core addr0 -scalerBl. Qed.
+
+(* For α ≠ 0 and ε > 0, u_ε(αz) = sign(α) u_{ε/α²}(z). As |α| → ∞ with q > 0 it tends to sign(α) v/√q, the core at
+   ε = 0 up to sign, and stays away from u_ε(z) *)
+Theorem scale_sign ε z : 0 < ε ->
+  (forall α, α != 0 -> core ε (α *: z) = Num.sg α *: core (ε / α ^+ 2) z)
+  /\ (0 < variance z ->
+      [/\ core 0 z = (√(variance z))^-1 *: centred z,
+          forall η, 0 < η -> exists t0, forall α, t0 <= `|α| -> ‖core ε (α *: z) - Num.sg α *: core 0 z‖ <= η
+        & exists2 η, 0 < η & exists t0, forall α, t0 <= `|α| -> η <= ‖core ε (α *: z) - core ε z‖]).
+Proof.
+move=> e0; split=> [α|q0]; first exact: core_sign.
+have v0 : 0 < ‖centred z‖ by rewrite norm_gt0 -variance_gt0.
+have lim η : 0 < η -> exists2 t0, 0 < t0 & forall α, t0 <= `|α| -> ‖core ε (α *: z) - Num.sg α *: core 0 z‖ <= η.
+  move=> η0; have [p p0 H] := inv_root_near q0 (divr_gt0 η0 v0).
+  exists (Num.max 1 (ε / p)); first by rewrite lt_maxr ltr01.
+  move=> α; rewrite le_maxl => /andP[a1 ap]; have an : α != 0 by rewrite -normr_gt0 (lt_le_trans ltr01).
+  have a2 : 0 < α ^+ 2 by rewrite lt_def sqr_ge0 sqrf_eq0 an.
+  have ea : 0 <= ε / α ^+ 2 := ltW (divr_gt0 e0 a2).
+  rewrite core_sign // -scalerBr normZ normr_sg an mul1r norm_sub core_near_zero // normZ.
+  rewrite -ler_pdivl_mulr // ger0_norm.
+    rewrite ler_subl_addr -ler_subl_addl [variance z + _]addrC; apply: H => //; rewrite ler_pdivr_mulr // mulrC -ler_pdivr_mulr //.
+    by apply: le_trans ap _; rewrite -real_normK ?num_real // expr2 ler_pmulr // (lt_le_trans ltr01).
+  by rewrite subr_ge0 lef_pinv ?posrE ?sqrt_gt0 ?ltr_paddr // ler_wsqrtr // ler_addl.
+split; first by rewrite /core addr0.
+  by move=> η /lim[t0 _ H]; exists t0.
+have D0 : 0 < ‖core 0 z‖ - ‖core ε z‖.
+  rewrite subr_gt0 /core !normZ ltr_pmul2r // addr0 !ger0_norm ?invr_ge0 ?sqrtr_ge0 //.
+  by rewrite ltf_pinv ?posrE ?sqrt_gt0 ?addr_gt0 // ltr_sqrt ?addr_gt0 // ltr_addl.
+exists ((‖core 0 z‖ - ‖core ε z‖) / 2); first by rewrite divr_gt0 ?ltr0n.
+have [t0 t00 H] := lim _ (divr_gt0 D0 (ltr0n _ 2)); exists t0 => α at0.
+have an : α != 0 by rewrite -normr_gt0 (lt_le_trans t00).
+have := H α at0; have := norm_triangle_sub (Num.sg α *: core 0 z) (core ε z).
+rewrite normZ normr_sg an mul1r => H1 H2.
+have H3 : ‖Num.sg α *: core 0 z - core ε z‖ <= ‖core ε (α *: z) - Num.sg α *: core 0 z‖ + ‖core ε (α *: z) - core ε z‖.
+  rewrite [X in _ <= X + _]norm_sub; apply: le_trans (norm_triangle _ _).
+  by rewrite addrA subrK.
+rewrite {1}(_ : _ / 2 = (‖core 0 z‖ - ‖core ε z‖) - (‖core 0 z‖ - ‖core ε z‖) / 2); last by field.
+rewrite ler_subl_addl; apply: le_trans H1 (le_trans H3 _).
+by rewrite ler_add2r.
+Qed.
+
+(* Let z = Wx + b and δ > 0. Replacing (W, b) by (δW, δb) is replacing ε by ε/δ²; the core stays the same if ε becomes
+   δ²ε at the same time; with ε > 0 fixed it changes wherever q > 0, unless δ = 1. W → W + 1rᵀ changes nothing *)
+Theorem weight_scaling ε δ W b x r : 0 < δ -> 0 <= ε -> 0 < variance (W *m x + b) + ε ->
+  [/\ core ε ((δ *: W) *m x + δ *: b) = core (ε / δ ^+ 2) (W *m x + b),
+      core (δ ^+ 2 * ε) ((δ *: W) *m x + δ *: b) = core ε (W *m x + b),
+      0 < ε -> 0 < variance (W *m x + b) -> (core ε ((δ *: W) *m x + δ *: b) = core ε (W *m x + b) <-> δ = 1)
+    & core ε ((W + ones *m r^T) *m x + b) = core ε (W *m x + b)].
+Proof.
+move=> d0 e0 q0; have -> : (δ *: W) *m x + δ *: b = δ *: (W *m x + b) by rewrite scalerDr scalemxAl.
+have [E1 E2 E3] := eps_scaling d0 e0 q0; split=> // [|e1 q1|].
+- rewrite core_sign ?gt_eqF // gtr0_sg // scale1r; congr (core _ _).
+  by rewrite mulrAC divff ?mul1r // expf_neq0 // gt_eqF.
+- exact: E3.
+- by rewrite mulmxDl outer_mul addrAC core_shift.
+Qed.
+End Scaling.
+
+(* ---- into the layers around it ---- *)
+(* σ(t) = t/√(t² + ε): the core of the centred vectors t a with ‖a‖² = d is σ(t) a *)
+Definition sigma (R : rcfType) (ε t : R) : R := t / √(t ^+ 2 + ε).
+
+Section Sigma.
+Variable R : rcfType.
+Implicit Types (ε t : R).
+Lemma sigmaN ε t : sigma ε (- t) = - sigma ε t. Proof. by rewrite /sigma sqrrN mulNr. Qed.
+Lemma sigma0 ε : sigma ε 0 = 0. Proof. by rewrite /sigma mul0r. Qed.
+Lemma sigma_root ε t : 0 < ε -> 0 < t ^+ 2 + ε. Proof. by move=> e0; rewrite ltr_paddl ?sqr_ge0. Qed.
+Lemma sigma_sqr ε t : 0 < ε -> sigma ε t ^+ 2 = t ^+ 2 / (t ^+ 2 + ε).
+Proof. by move=> e0; rewrite /sigma expr_div_n sqrK // ltW // sigma_root. Qed.
+(* every number between −1 and 1 is a value of σ *)
+Lemma sigma_onto ε y : 0 < ε -> y ^+ 2 < 1 -> exists t, sigma ε t = y.
+Proof.
+move=> e0 y1; have m0 : 0 < 1 - y ^+ 2 by rewrite subr_gt0.
+have r0 := sqrt_gt0 m0; have s0 := sqrt_gt0 e0; exists (y * √ε / √(1 - y ^+ 2)).
+rewrite /sigma (_ : _ ^+ 2 + ε = (√ε / √(1 - y ^+ 2)) ^+ 2).
+  by rewrite sqrtr_sqr ger0_norm ?divr_ge0 ?ltW //; field; rewrite !gt_eqF.
+rewrite !expr_div_n exprMn !sqrK ?ltW //; field; rewrite gt_eqF //.
+Qed.
+Lemma sigma_limit ε η : 0 < ε -> 0 < η -> exists2 T, 0 < T & forall t, T <= t -> `|sigma ε t - 1| <= η.
+Proof.
+move=> e0 η0; exists (Num.max 1 (ε / η)); first by rewrite lt_maxr ltr01.
+move=> t; rewrite le_maxl => /andP[t1 tη]; have t0 : 0 < t := lt_le_trans ltr01 t1.
+have r0 : 0 < √(t ^+ 2 + ε) by rewrite sqrt_gt0 // sigma_root.
+have tr : t <= √(t ^+ 2 + ε).
+  by apply: ler_of_sqr; rewrite ?sqrtr_ge0 // sqrK ?ler_addl ltW // sigma_root.
+have := sqrK (ltW (sigma_root t e0)); rewrite /sigma; move: (√_) r0 tr => r r0 tr rr.
+rewrite distrC ger0_norm; last by rewrite subr_ge0 ler_pdivr_mulr ?mul1r.
+rewrite (_ : 1 - t / r = (r - t) / r); last by field; rewrite gt_eqF.
+rewrite ler_pdivr_mulr // -(ler_pmul2r (addr_gt0 r0 t0)) -subr_sqr rr addrC addKr.
+rewrite ler_pdivr_mulr // in tη; apply: le_trans tη _; rewrite mulrC -mulrA ler_pmul2l //.
+apply: le_trans tr _; rewrite ler_pmulr // (le_trans t1) // ler_addr ltW //.
+Qed.
+End Sigma.
+
+Section Fold.
+Variables (R : rcfType) (n m k : nat).
+Notation d := n.+1.
+Implicit Types (z u γ β b : 'cV[R]_d) (A : 'M[R]_(m, d)) (c : 'cV[R]_m) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε : R).
+
+(* r(t) = max(0, t) in each coordinate *)
+Definition relu l (x : 'cV[R]_l) : 'cV[R]_l := \col_i Num.max 0 (x i 0).
+
+Lemma core_pair ε (t : R) : core ε (vec [:: t; - t] : 'cV[R]_2) = sigma ε t *: (vec [:: 1; -1] : 'cV[R]_2).
+Proof.
+set z : 'cV[R]_2 := vec [:: t; - t]; have m0 : mean z = 0 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have q : variance z = t ^+ 2 by rewrite /variance centred_id // !big_ord_recl big_ord0 !mxE /=; field.
+apply/vecP; case=> [[|[|j]] //= i]; rewrite coreE q centred_id // /sigma !mxE /=; by rewrite ?mulr1 ?mulrN1 ?mulNr.
+Qed.
+
+(* A (γ ⊙ u + β) + c = (A diag(γ)) u + (Aβ + c). If γ_i = 0, column i of A diag(γ) is 0, and A cannot be had back: there
+   is another A' with the same folded matrix and constant. Through a nonlinearity the parameters do not fold: with
+   r(t) = max(0, t), d = 2, ε > 0 and β = (1/2, 0) there are no A' and c' with r(u_1 + β_1) = A' r(u) + c' for all u *)
+Theorem fold A c γ β :
+  [/\ forall u, A *m (γ ⊙ u + β) + c = (A *m diag γ) *m u + (A *m β + c),
+      forall i, γ i 0 = 0 -> col i (A *m diag γ) = 0
+        /\ (forall j : 'I_m, exists A' c', [/\ A' <> A, A' *m diag γ = A *m diag γ & A' *m β + c' = A *m β + c])
+    & forall ε, 0 < ε -> let β' : 'cV[R]_2 := vec [:: 1 / 2; 0] in
+      ~ exists (A' : 'rV[R]_2) (c' : R), forall z : 'cV[R]_2,
+          Num.max 0 (core ε z 0 0 + β' 0 0) = (A' *m relu (core ε z)) 0 0 + c'].
+Proof.
+split=> [u|i g0|ε e0 β' [A' [c' H]]].
+- by rewrite mulmxDr -mulmxA diag_mul addrA.
+- have dg (B : 'M[R]_(m, d)) l j : (B *m diag γ) l j = B l j * γ j 0 by rewrite mul_mx_diag !mxE.
+  split=> [|j]; first by apply/matrixP => l o; rewrite mxE dg g0 mulr0 mxE.
+  exists (A + delta_mx j i), (c - delta_mx j i *m β); split.
+  + move/matrixP/(_ j i); rewrite !mxE !eqxx -[RHS]addr0 => /addrI/eqP.
+    by rewrite oner_eq0.
+  + apply/matrixP => l o; rewrite !dg !mxE mulrDl; case: (l == j) => /=; last by rewrite mul0r addr0.
+    by case: eqP => [->|_]; rewrite ?g0 ?mulr0 ?mul0r addr0.
+  + by rewrite mulmxDl addrAC addrA subrK.
+- have core_at y : y ^+ 2 < 1 -> exists z : 'cV[R]_2, core ε z = vec [:: y; - y].
+    move=> /(sigma_onto e0)[t tE]; exists (vec [:: t; - t]); rewrite core_pair tE.
+    by apply/vecP; case=> [[|[|j]] //= i]; rewrite !mxE /=; ring.
+  have at_t y : 0 <= y -> y < 1 -> Num.max 0 (1 / 2 - y) = A' 0 1 * y + c'.
+    move=> y0 y1; have [|z zE] := core_at (- y).
+      by rewrite sqrrN expr2 -[ltRHS]mulr1 ltr_pmul.
+    have := H z; rewrite zE !mxE !big_ord_recl big_ord0 !mxE /= opprK addr0 addrC => ->.
+    rewrite (_ : Num.max 0 (- y) = 0) ?mulr0 ?add0r; last by apply/max_idPl; rewrite oppr_le0.
+    by congr (A' _ _ * _ + _); [apply: val_inj|apply/max_idPr].
+  have q4 (a : nat) : 0 <= a%:R / 4 :> R by rewrite divr_ge0 ?ler0n.
+  have p4 (a : nat) : (a < 4)%N -> a%:R / 4 < 1 :> R by move=> a4; rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat.
+  have := at_t _ (q4 3%N) (p4 3%N isT); have := at_t _ (q4 2%N) (p4 2%N isT); have := at_t _ (q4 1%N) (p4 1%N isT).
+  have -> : 1 / 2 - 1%:R / 4 = 1 / 4 :> R by field.
+  have -> : 1 / 2 - 2 / 4 = 0 :> R by field.
+  have -> : 1 / 2 - 3 / 4 = - (1 / 4) :> R by field.
+  have q1 : 0 <= 1 / 4 :> R := q4 1%N.
+  rewrite maxxx (max_idPr q1) (max_idPl _) ?oppr_le0 //.
+  move=> E1 E2 E3; have : 1 / 4 = 0 :> R.
+    rewrite E1 (_ : A' 0 1 * (1 / 4) + c' = 2 * (A' 0 1 * (2 / 4) + c') - (A' 0 1 * (3 / 4) + c')); last by field.
+    by rewrite -E2 -E3; ring.
+  by move/eqP; rewrite mul1r invr_eq0 pnatr_eq0.
+Qed.
+End Fold.
