@@ -1,6 +1,6 @@
 (* The statements of the page "Neighbours". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon.
+From lnbook Require Import Definitions Basics Derivatives epsilon gain.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -370,3 +370,193 @@ split=> [u|i g0|ε e0 β' [A' [c' H]]].
   by move/eqP; rewrite mul1r invr_eq0 pnatr_eq0.
 Qed.
 End Fold.
+
+Section FoldCentre.
+Variables (R : rcfType) (n m k : nat).
+Notation d := n.+1.
+Implicit Types (z γ b : 'cV[R]_d) (A : 'M[R]_(m, d)) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε : R).
+
+(* u_ε(Wx + b) = n_ε(PWx + Pb) for every x and ε. After the layer (A diag(γ)) u = (A diag(γ) P) u for every core u *)
+Theorem fold_centre W b A γ :
+  (forall ε x, core ε (W *m x + b) = rms ε (P *m W *m x + P *m b))
+  /\ forall ε z, (A *m diag γ) *m core ε z = (A *m diag γ *m P) *m core ε z.
+Proof.
+split=> [ε x|ε z]; last by rewrite -[in RHS]mulmxA P_mul centred_core.
+by rewrite -mulmxA -mulmxDr P_mul.
+Qed.
+End FoldCentre.
+
+Section FoldBack.
+Variables (R : rcfType) (n k : nat).
+Notation d := n.+2.
+Implicit Types (z a γ β b : 'cV[R]_d) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε g c κ : R).
+
+(* d(1 − …): the length of a core stays below √d *)
+Lemma dot_core_lt ε z : 0 < ε -> ⟨core ε z, core ε z⟩ < d%:R.
+Proof.
+move=> e0; rewrite -{1 2}(centred_core ε z) dot_variance (variance_core (variance_eps z e0)).
+rewrite -[ltRHS]mulr1 ltr_pmul2l ?ltr0n // ltr_pdivr_mulr ?variance_eps // mul1r ltr_addl //.
+Qed.
+Lemma norm_core_lt ε z : 0 < ε -> ‖core ε z‖ < √d%:R.
+Proof. by move=> e0; rewrite /norm ltr_sqrt ?ltr0n // dot_core_lt. Qed.
+(* every centred vector shorter than √d is a core *)
+Lemma core_onto ε y : 0 < ε -> mean y = 0 -> ⟨y, y⟩ < d%:R -> exists z, core ε z = y :> 'cV[R]_d.
+Proof.
+move=> e0 y0 yd; set p := 1 - ⟨y, y⟩ / d%:R.
+have p0 : 0 < p by rewrite subr_gt0 ltr_pdivr_mulr ?ltr0n // mul1r.
+exists (√(ε / p) *: y); have ep := divr_gt0 e0 p0.
+rewrite /core varianceZ variance_dot centredZ !centred_id // sqrK ?(ltW ep) // scalerA.
+rewrite (_ : _ * _ + ε = ε / p); first by rewrite mulVf ?scale1r ?sqrt_neq0.
+by rewrite -(subKr 1 (⟨y, y⟩ / d%:R)) -/p; field; rewrite gt_eqF.
+Qed.
+Lemma core_line ε a t : mean a = 0 -> ⟨a, a⟩ = d%:R -> core ε (t *: a) = sigma ε t *: a.
+Proof.
+move=> a0 aa; rewrite /core varianceZ variance_dot centredZ !centred_id // aa divff ?d_neq0 // mulr1.
+by rewrite scalerA /sigma mulrC.
+Qed.
+
+Lemma sign_cases (A : R) : A != 0 -> Num.sg A = 1 \/ Num.sg A = -1.
+Proof. by case: sgrP => // _ _; [left|right]. Qed.
+(* σ(At + B) = g σ(t) + κ for all t is possible only with κ = 0 and g = ±1, unless g = 0 *)
+Lemma sigma_rigid ε (A B : R) g κ : 0 < ε -> g != 0 ->
+  (forall t, sigma ε (A * t + B) = g * sigma ε t + κ) -> κ = 0 /\ (g = 1 \/ g = -1).
+Proof.
+move=> e0 g0 H; have A0 : A != 0.
+  apply/eqP => A0; have E1 := H 0; have := H 1; rewrite A0 !mul0r in E1 *.
+  rewrite E1 sigma0 mulr0 add0r -[LHS]add0r => /addIr/esym/eqP; rewrite mulf_eq0 (negPf g0) /=.
+  by rewrite /sigma mul1r invr_eq0 gt_eqF // sqrt_gt0 // sigma_root.
+(* at infinity σ(At + B) tends to the sign of A *)
+have far η : 0 < η -> exists T, forall t, T <= t ->
+    `|sigma ε (A * t + B) - Num.sg A| <= η /\ `|sigma ε (A * - t + B) + Num.sg A| <= η.
+  move=> /(sigma_limit e0)[T T0 HT]; exists ((T + `|B|) / `|A|) => t.
+  have a0 : 0 < `|A| by rewrite normr_gt0.
+  rewrite ler_pdivr_mulr // => tT.
+  have key B' : `|B'| = `|B| -> `|sigma ε (A * t + B') - Num.sg A| <= η.
+    move=> BB; have [s1|s1] := sign_cases A0.
+    - rewrite s1 HT // {1}[A]numEsg s1 mul1r mulrC -ler_subl_addr; apply: le_trans _ tT.
+      by rewrite ler_add2l -BB -normrN ler_norm.
+    - have := HT (- (A * t + B')); rewrite sigmaN s1 -opprD normrN opprK; apply.
+      rewrite {1}[A]numEsg s1 mulN1r mulNr opprD opprK mulrC -ler_subl_addr opprK; apply: le_trans _ tT.
+      by rewrite ler_add2l -BB ler_norm.
+  split; first exact: key.
+  rewrite (_ : A * - t + B = - (A * t - B)); last by ring.
+  by rewrite sigmaN addrC distrC; apply: key (normrN B).
+have small (x c : R) : 0 <= c -> (forall η, 0 < η -> `|x| <= c * η) -> x = 0.
+  move=> c0 Hx; apply/eqP; rewrite -normr_le0; apply/ler_addgt0Pr => η η0; rewrite add0r.
+  have c1 : 0 < c + 1 by rewrite ltr_paddl ?ltr01.
+  apply: le_trans (Hx _ (divr_gt0 η0 c1)) _; rewrite mulrA ler_pdivr_mulr // mulrC ler_pmul2l //.
+  by rewrite ler_addl ler01.
+have κ0 : κ = 0.
+  apply: (small _ 1 ler01) => η η0; have [T HT] := far η η0; have [] := HT T (lexx T).
+  rewrite !H sigmaN => H1 H2.
+  have -> : κ = ((g * sigma ε T + κ - Num.sg A) + (g * - sigma ε T + κ + Num.sg A)) / 2 by field.
+  rewrite normrM (ger0_norm (_ : 0 <= 2^-1)) ?invr_ge0 ?ler0n // ler_pdivr_mulr ?ltr0n //.
+  by apply: le_trans (ler_norm_add _ _) _; rewrite mul1r mulr_natr mulr2n ler_add.
+split=> //; suff gA : g = Num.sg A.
+  by rewrite gA; apply: sign_cases.
+apply/eqP; rewrite -subr_eq0; apply/eqP; apply: (small _ (1 + `|g|)).
+  by rewrite addr_ge0 ?ler01 ?normr_ge0.
+move=> η η0; have [T HT] := far η η0; have [T' _ HT'] := sigma_limit e0 η0.
+set t := Num.max T T'; have tT : T <= t by rewrite le_maxr lexx.
+have tT' : T' <= t by rewrite le_maxr lexx orbT.
+have [H1 _] := HT t tT; have H2 := HT' t tT'; rewrite H κ0 addr0 in H1.
+have -> : g - Num.sg A = (g * sigma ε t - Num.sg A) - g * (sigma ε t - 1) by ring.
+apply: le_trans (ler_norm_sub _ _) _; rewrite mulrDl mul1r normrM.
+by apply: ler_add => //; rewrite ler_wpmul2l ?normr_ge0.
+Qed.
+
+(* A core has mean 0 and a length below √d: an output with another mean or a length of √d or more is no core, as (1, 0, 1)
+   of the example. Let PW have the rank d − 1: for ε > 0 some W' and b' with u_ε(W'x + b') = γ ⊙ u_ε(Wx + b) + β for
+   all x exist if and only if β = 0 and all gains are 1 or all are −1, or the output is one core, the same for every x:
+   γ = 0, the entries of β add up to 0 and ‖β‖ < √d. For γ = −1, W' = −W and b' = −b do it, for every W and b *)
+Theorem fold_back ε W b γ β : 0 < ε ->
+  [/\ forall z, mean (layer_norm ε γ β z) <> 0 \/ √d%:R <= ‖layer_norm ε γ β z‖ ->
+        forall z' : 'cV[R]_d, core ε z' <> layer_norm ε γ β z,
+      forall z' : 'cV[R]_3, core 2 z' <> layer_norm 2 (vec [:: 2; 0; -1]) 0 (vec [:: 1; 1; -2]),
+      \rank (P *m W) = d.-1 ->
+        (exists W' b', forall x, core ε (W' *m x + b') = layer_norm ε γ β (W *m x + b))
+        <-> (γ = ones \/ γ = - ones) /\ β = 0 \/ [/\ γ = 0, mean β = 0 & ‖β‖ < √d%:R]
+    & forall x, core ε ((- W) *m x + - b) = layer_norm ε (- ones) 0 (W *m x + b)].
+Proof.
+move=> e0; have coreN z : core ε (- z) = layer_norm ε (- ones) 0 z.
+  rewrite /layer_norm addr0 hadamardC -[- ones]scaleN1r hadamardZr hadamardC hadamard_ones.
+  by rewrite -scaleN1r core_sign ?oppr_eq0 ?oner_eq0 // sgrN1 sqrrN expr1n divr1.
+have W_N x : core ε ((- W) *m x + - b) = layer_norm ε (- ones) 0 (W *m x + b).
+  by rewrite mulNmx -opprD coreN.
+split=> //.
+- move=> z H z' E; case: H; rewrite -E ?mean_core //.
+  by rewrite leNgt norm_core_lt.
+- have [_ _ _ ->] := gain_example R => z' E; have := mean_core 2 z'; rewrite E.
+  have -> : mean (vec [:: 1; 0; 1] : 'cV[R]_3) = 2 / 3 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+  by move/eqP; rewrite mulf_eq0 invr_eq0 !pnatr_eq0.
+move=> rW.
+have onto z : exists x, centred (W *m x + b) = centred z.
+  have PP : (W^T *m P <= (P : 'M[R]_d))%MS by rewrite submxMl.
+  have rP : (\rank (P : 'M[R]_d) <= d.-1)%N.
+    rewrite -ltnS ltn_neqAle rank_leq_row andbT; apply/negP => PF.
+    have PU : (P : 'M[R]_d) \in unitmx by rewrite -row_free_unit.
+    have := mulKmx PU (ones : 'cV[R]_d); rewrite P_mul centred_ones mulmx0 => /matrixP/(_ 0 0)/eqP.
+    by rewrite !mxE eq_sym oner_eq0.
+  have rWP : \rank (W^T *m P) = d.-1 by rewrite -mxrank_tr trmx_mul trmxK P_tr.
+  have : ((P : 'M[R]_d) <= W^T *m P)%MS.
+    by rewrite -(geq_leqif (mxrank_leqif_sup PP)) rWP.
+  move=> /(submx_trans (submxMl (z - b)^T P)) /submxP[D DE]; exists D^T.
+  have := congr1 trmx DE; rewrite !trmx_mul !trmxK P_tr -mulmxA !P_mul centredB => E.
+  by rewrite centredD -E subrK.
+have core_of z : exists x, core ε (W *m x + b) = core ε z.
+  by have [x xE] := onto z; exists x; rewrite /core !variance_dot xE.
+split=> [[W' [b' H]]|[[γ1 ->]|[-> β0 βd]]]; last first.
+- have [|z zE] := core_onto e0 β0; first by move: βd; rewrite /norm ltr_sqrt ?ltr0n.
+  exists 0, z => x; rewrite mul0mx add0r zE /layer_norm hadamardC hadamard0 add0r //.
+- case: γ1 => ->; last by exists (- W), (- b).
+  by exists W, b => x; rewrite /layer_norm hadamard_ones addr0.
+have core_y z : exists z', core ε z' = γ ⊙ core ε z + β.
+  by have [x <-] := core_of z; exists (W' *m x + b'); rewrite H.
+have β0 : mean β = 0.
+  by have [z' E] := core_y 0; rewrite -(mean_core ε z') E /core centred0 scaler0 hadamard0 add0r.
+have [g γg] : exists g, γ = g *: ones.
+  have [_ [G _] _] := gain_moments γ (ltW e0); apply: G => z _.
+  have [z' E] := core_y z; have := mean_core ε z'; rewrite E meanD β0 addr0 //.
+have yE z : γ ⊙ core ε z + β = g *: core ε z + β by rewrite γg hadamardC hadamardZr hadamardC hadamard_ones.
+have [g0|g0] := eqVneq g 0.
+  right; split=> //; first by rewrite γg g0 scale0r.
+  by have [z' E] := core_y 0; rewrite -(_ : core ε z' = β) ?norm_core_lt // E yE g0 scale0r add0r.
+left; have [a [a0 aa [κ βκ]]] : exists a : 'cV[R]_d, [/\ mean a = 0, ⟨a, a⟩ = d%:R & exists κ, β = κ *: a].
+  have sd : 0 < √(d%:R : R) by rewrite sqrtr_gt0 ltr0n.
+  have [bz|bn] := eqVneq β 0.
+    have [h h0 hl] := centred_step n sd; exists h; split=> //; last by exists 0; rewrite scale0r.
+    by rewrite -sqr_norm hl sqrK ?ler0n.
+  have bl : 0 < ‖β‖ by rewrite norm_gt0.
+  exists ((√d%:R / ‖β‖) *: β); split; first by rewrite meanZ β0 mulr0.
+    rewrite dotZl dotZr -sqr_norm (_ : _ * (_ * _) = √d%:R ^+ 2); last by field; rewrite gt_eqF.
+    by rewrite sqrK ?ler0n.
+  exists (‖β‖ / √d%:R); rewrite scalerA (_ : _ * _ = 1) ?scale1r //; field; rewrite !gt_eqF //.
+have [x0 x0E] := onto 0; have [x1 x1E] := onto a.
+set V0 := centred (W' *m x0 + b'); set V1 := centred (W' *m x1 + b').
+have line t : exists2 V : 'cV[R]_d, centred V = t *: (V1 - V0) + V0 & core ε V = (g * sigma ε t + κ) *: a.
+  exists (W' *m (x0 + t *: (x1 - x0)) + b').
+    rewrite mulmxDr -scalemxAr mulmxBr /V0 /V1 !centredD centredZ centredB.
+    move: (centred _) (centred _) (centred _) => p q r; apply/vecP => i; rewrite !mxE /=; ring.
+  rewrite H /layer_norm yE (_ : core ε _ = sigma ε t *: a).
+    by rewrite βκ scalerA scalerDl.
+  rewrite -core_line //; suff E : centred (W *m (x0 + t *: (x1 - x0)) + b) = centred (t *: a).
+    by rewrite /core !variance_dot E.
+  rewrite (_ : _ + b = (1 - t) *: (W *m x0 + b) + t *: (W *m x1 + b)).
+    by rewrite centredD !centredZ x0E x1E centred0 scaler0 add0r.
+  rewrite mulmxDr -scalemxAr mulmxBr; move: (W *m x0) (W *m x1) => p q; apply/vecP => i; rewrite !mxE /=; ring.
+have along V y : core ε V = y *: a -> exists c, centred V = c *: a.
+  by move=> E; exists (√(variance V + ε) * y); rewrite -scalerA -E core_root // variance_eps.
+have an : a != 0 by rewrite -dot_eq0 aa d_neq0.
+have [B BE] : exists B, V0 = B *: a.
+  have [V VE VY] := line 0; rewrite scale0r add0r in VE; rewrite -VE; exact: along VY.
+have [A AE] : exists A, V1 = A *: a.
+  have [V VE VY] := line 1; rewrite scale1r subrK in VE; rewrite -VE; exact: along VY.
+have [t|κ0 g1] := @sigma_rigid ε (A - B) B g κ e0 g0.
+  have [V VE VY] := line t; have : core ε V = sigma ε ((A - B) * t + B) *: a.
+    rewrite -core_line //; suff E : centred V = centred (((A - B) * t + B) *: a) by rewrite /core !variance_dot E.
+    by rewrite VE BE AE -scalerBl scalerA -scalerDl centredZ (centred_id a0) mulrC.
+  by rewrite VY => /eqP; rewrite -subr_eq0 -scalerBl scaler_eq0 (negPf an) orbF subr_eq0 => /eqP ->.
+split; last by rewrite βκ κ0 scale0r.
+by case: g1 => g1; [left|right]; rewrite γg g1 ?scale1r ?scaleN1r.
+Qed.
+End FoldBack.
