@@ -560,3 +560,199 @@ split; last by rewrite βκ κ0 scale0r.
 by case: g1 => g1; [left|right]; rewrite γg g1 ?scale1r ?scaleN1r.
 Qed.
 End FoldBack.
+
+(* ---- the gradient along the weights ---- *)
+Section WeightRadial.
+Variables (R : rcfType) (n k : nat).
+Notation d := n.+1.
+Implicit Types (z γ β b g : 'cV[R]_d) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε η : R).
+
+(* ⟨A, B⟩, the sum of the products of all entries, column by column *)
+Definition dot_entries (A B : 'M[R]_(d, k)) : R := \sum_j ⟨col j A, col j B⟩.
+
+Lemma dot_entries_outer a x W : dot_entries (a *m x^T) W = ⟨a, W *m x⟩.
+Proof.
+rewrite /dot_entries /dot exchange_big; apply: eq_bigr => i _ /=; rewrite mxE mulr_sumr.
+by apply: eq_bigr => j _; rewrite !mxE big_ord1 !mxE -mulrA (mulrC (x j 0)).
+Qed.
+Lemma dot_entries_step W (G : 'M[R]_(d, k)) η :
+  dot_entries (W - η *: G) (W - η *: G) = dot_entries W W - 2 * η * dot_entries G W + η ^+ 2 * dot_entries G G.
+Proof.
+rewrite /dot_entries !mulr_sumr -sumrN -!big_split; apply: eq_bigr => j _ /=.
+by rewrite linearB /= linearZ /= dot_sub !dotZl !dotZr (dotC (col j G)); ring.
+Qed.
+
+(* z = Wx + b, g = ∂ℓ/∂y, ĝ = γ ⊙ g and dz = Jĝ: then ∂ℓ/∂W = dz xᵀ, ∂ℓ/∂b = dz, and
+   ⟨∂ℓ/∂W, W⟩ + ⟨∂ℓ/∂b, b⟩ = ε/(q + ε)^(3/2) ⟨ĝ, v⟩. At ε = 0 it is 0, and a step against the gradient with the learning
+   rate η adds η² times the squared length of the gradient to the squared length of (W, b) *)
+Theorem weight_radial ε γ β W b x (ℓ : 'cV[R]_d -> R) g :
+  let z := W *m x + b in let dz := J ε z *m (γ ⊙ g) in let dW := dz *m x^T in
+  0 < variance z + ε -> is_gradient ℓ (layer_norm ε γ β z) g ->
+  [/\ is_gradient_positions (fun W => ℓ (layer_norm ε γ β (W *m x + b))) W dW,
+      is_gradient (fun b => ℓ (layer_norm ε γ β (W *m x + b))) b dz,
+      dot_entries dW W + ⟨dz, b⟩ = ε / √(variance z + ε) ^+ 3 * ⟨γ ⊙ g, centred z⟩
+    & ε = 0 -> dot_entries dW W + ⟨dz, b⟩ = 0 /\ forall η,
+        dot_entries (W - η *: dW) (W - η *: dW) + ⟨b - η *: dz, b - η *: dz⟩
+        = dot_entries W W + ⟨b, b⟩ + η ^+ 2 * (dot_entries dW dW + ⟨dz, dz⟩)].
+Proof.
+move=> z dz dW q0 ℓg.
+have Dy : is_gradient (fun z => ℓ (layer_norm ε γ β z)) z dz.
+  have := gradient_comp ℓg (proj1 (gain_input_jacobian γ β q0)).
+  by rewrite trmx_mul diag_tr J_tr -mulmxA diag_mul.
+have radial : dot_entries dW W + ⟨dz, b⟩ = ε / √(variance z + ε) ^+ 3 * ⟨γ ⊙ g, centred z⟩.
+  rewrite dot_entries_outer -dotDr -/z dot_mulmx J_tr -{2}(centred_add_mean z) mulmxDr -scalemxAr.
+  by rewrite eps_eigen_shift scaler0 addr0 eps_eigen_radial // dotZr.
+split=> //.
+- move=> η η0; have x1 : 0 < ‖x‖ + 1 by rewrite ltr_paddl ?norm_ge0 ?ltr01.
+  have [δ δ0 Hδ] := Dy (η / (‖x‖ + 1)) (divr_gt0 η0 x1).
+  have col_step (H : 'M[R]_(d, k)) : ‖H *m x‖ <= (‖x‖ + 1) * \sum_j ‖col j H‖.
+    have -> : H *m x = \sum_j x j 0 *: col j H.
+      apply/vecP => i; rewrite summxE mxE; apply: eq_bigr => j _; by rewrite !mxE mulrC.
+    apply: (@le_trans _ _ (\sum_j ‖x j 0 *: col j H‖)).
+      elim/big_rec2: _ => [|j s v _ IH]; first by rewrite norm0.
+      by apply: le_trans (norm_triangle _ _) _; rewrite ler_add2l.
+    rewrite mulr_sumr; apply: ler_sum => j _; rewrite normZ ler_wpmul2r ?norm_ge0 //.
+    by apply: le_trans (norm_entry x j) _; rewrite ler_addl ler01.
+  have k1 : 0 < k%:R + 1 :> R by rewrite ltr_paddl ?ler0n ?ltr01.
+  have xk : 0 < (‖x‖ + 1) * (k%:R + 1) by rewrite mulr_gt0.
+  exists (δ / ((‖x‖ + 1) * (k%:R + 1))); first exact: divr_gt0.
+  move=> H HH; have S0 : 0 <= \sum_j ‖col j H‖ by apply: sumr_ge0 => j _; apply: norm_ge0.
+  have Hx : ‖H *m x‖ <= δ.
+    apply: le_trans (col_step H) _; rewrite mulrC -ler_pdivl_mulr //.
+    apply: (@le_trans _ _ (k%:R * (δ / ((‖x‖ + 1) * (k%:R + 1))))).
+      rewrite mulr_natl -[X in _ *+ X]card_ord -sumr_const; apply: ler_sum => j _; exact: HH.
+    rewrite (_ : δ / (‖x‖ + 1) = (k%:R + 1) * (δ / ((‖x‖ + 1) * (k%:R + 1)))); last by field; rewrite !gt_eqF.
+    by rewrite ler_wpmul2r ?ler_addl ?ler01 // ltW // divr_gt0.
+  have := Hδ _ Hx; rewrite (_ : z + H *m x = (W + H) *m x + b); last by rewrite mulmxDl addrAC.
+  rewrite -[\sum_k0 _]/(dot_entries dW H) dot_entries_outer => Hl; apply: le_trans Hl _.
+  have ηx : 0 <= η / (‖x‖ + 1) by rewrite ltW // divr_gt0.
+  apply: le_trans (ler_wpmul2l ηx (col_step H)) _; by rewrite mulrA divfK // gt_eqF.
+- move=> η /Dy[δ δ0 H]; exists δ => // h /H; rewrite /z addrA; exact.
+- move=> e0; have r0 : dot_entries dW W + ⟨dz, b⟩ = 0 by rewrite radial e0 mul0r mul0r.
+  split=> // η; rewrite dot_entries_step dot_sub !dotZl !dotZr (dotC b dz).
+  have -> : ⟨dz, b⟩ = - dot_entries dW W by apply/eqP; rewrite -addr_eq0 addrC r0.
+  ring.
+Qed.
+End WeightRadial.
+
+(* ---- weight decay ---- *)
+Section Decay.
+Variable R : rcfType.
+
+(* R has no infinitely large numbers; the real numbers are such a field *)
+Definition archimedean := forall x : R, exists k : nat, x < k%:R.
+
+(* the sequence s(k) tends to l as k → ∞ *)
+Definition sequence_tends (s : nat -> R) (l : R) := forall η, 0 < η -> exists k0, forall k, (k0 <= k)%N -> `|s k - l| <= η.
+
+Lemma bernoulli (h : R) k : 0 <= h -> 1 + k%:R * h <= (1 + h) ^+ k.
+Proof.
+move=> h0; elim: k => [|k IH]; first by rewrite mul0r addr0 expr0.
+rewrite exprS; have h1 : 0 <= 1 + h by rewrite addr_ge0 ?ler01.
+apply: le_trans (ler_wpmul2l h1 IH); rewrite -subr_ge0.
+rewrite (_ : _ - _ = k%:R * h ^+ 2); first by rewrite mulr_ge0 ?ler0n ?sqr_ge0.
+by rewrite mulrSr; ring.
+Qed.
+Lemma power_tends (r : R) : archimedean -> 0 <= r -> r < 1 -> sequence_tends (fun k => r ^+ k) 0.
+Proof.
+move=> arch r0 r1 η η0; have [->|rn] := eqVneq r 0.
+  by exists 1%N => -[|k] // _; rewrite exprS mul0r subr0 normr0 ltW.
+have {r0} r0 : 0 < r by rewrite lt_def rn.
+set h := r^-1 - 1; have h0 : 0 < h by rewrite subr_gt0 invf_gt1.
+have [k0 H] := arch ((η * h)^-1); exists k0 => k kk.
+have rh : r^-1 = 1 + h by rewrite /h addrC subrK.
+have hk : 0 < (1 + h) ^+ k by rewrite exprn_gt0 // -rh invr_gt0.
+rewrite /= subr0 ger0_norm ?exprn_ge0 ?(ltW r0) // (_ : r ^+ k = ((1 + h) ^+ k)^-1); last by rewrite -exprVn -rh invrK.
+suff H1 : η^-1 <= (1 + h) ^+ k by rewrite -(ler_pmul2r hk) mulVf ?gt_eqF // -[leLHS](mulfV (lt0r_neq0 η0)) ler_pmul2l.
+apply: le_trans (bernoulli k (ltW h0)); apply: ler_paddl (ler01) _.
+rewrite -ler_pdivr_mulr // -invfM; apply: le_trans (ltW H) _; by rewrite ler_nat.
+Qed.
+Lemma tends_scale (s : nat -> R) l c a : sequence_tends s l -> sequence_tends (fun k => a + s k * c) (a + l * c).
+Proof.
+move=> sl η η0; have c1 : 0 < `|c| + 1 by rewrite ltr_paddl ?normr_ge0.
+have [k0 H] := sl _ (divr_gt0 η0 c1); exists k0 => k /H sk.
+rewrite (_ : _ - _ = (s k - l) * c); last by ring.
+rewrite normrM; apply: le_trans (ler_wpmul2r (normr_ge0 c) sk) _.
+by rewrite mulrAC ler_pdivr_mulr // ler_pmul2l // ler_addl ler01.
+Qed.
+
+(* one step of decay: the stored number is multiplied by 1 − ηλ *)
+Definition decay (η λ s : R) : R := (1 - η * λ) * s.
+
+Lemma iter_decay η λ s k : iter k (decay η λ) s = (1 - η * λ) ^+ k * s.
+Proof. by elim: k => [|k IH]; rewrite ?mul1r //= IH /decay exprS mulrA. Qed.
+
+(* k steps turn a stored gain γ into (1 − ηλ)^k γ, which tends to 0 for 0 < ηλ < 1; if γ − 1 is stored, the gain is
+   1 + (1 − ηλ)^k (γ − 1), which tends to 1; the bias is multiplied by (1 − ηλ)^k. Ten steps with ηλ = 0.01 turn the
+   gain 1 into 0.99^10, which is 0.904382 to six digits; a gain 1 stored as 0 stays, and so does a bias 0 *)
+Theorem decay_gain η λ γ β :
+  [/\ forall k, iter k (decay η λ) γ = (1 - η * λ) ^+ k * γ
+        /\ 1 + iter k (decay η λ) (γ - 1) = 1 + (1 - η * λ) ^+ k * (γ - 1)
+        /\ iter k (decay η λ) β = (1 - η * λ) ^+ k * β,
+      archimedean -> 0 < η * λ -> η * λ < 1 ->
+        sequence_tends (fun k => iter k (decay η λ) γ) 0 /\ sequence_tends (fun k => 1 + iter k (decay η λ) (γ - 1)) 1,
+      η * λ = 1 / 100 -> iter 10 (decay η λ) 1 = (99 / 100) ^+ 10,
+      `|(99 / 100) ^+ 10 - (904 * 10 ^+ 3 + 382) / 10 ^+ 6| < 1 / (2 * 10 ^+ 6) :> R
+    & forall k, 1 + iter k (decay η λ) (1 - 1) = 1 /\ iter k (decay η λ) 0 = 0].
+Proof.
+split.
+- by move=> k; rewrite !iter_decay.
+- move=> arch l0 l1; have r0 : 0 <= 1 - η * λ by rewrite subr_ge0 ltW.
+  have r1 : 1 - η * λ < 1 by rewrite ltr_subl_addr ltr_addl.
+  have T := power_tends arch r0 r1; split=> η' η'0.
+    have [k0 H] := tends_scale γ 0 T η'0; exists k0 => k /H; rewrite mul0r addr0 add0r iter_decay //.
+  have [k0 H] := tends_scale (γ - 1) 1 T η'0; exists k0 => k /H; rewrite mul0r addr0 iter_decay //.
+- by move=> ηλ; rewrite iter_decay ηλ mulr1; congr (_ ^+ _); field.
+- rewrite (_ : _ - _ = (7 * 10 ^+ 12 + 500 * 10 ^+ 9 + 880 * 10 ^+ 6 + 449 * 10 ^+ 3 + 1) / 10 ^+ 20); last by field.
+  rewrite ger0_norm; last by rewrite divr_ge0 ?exprn_ge0 ?addr_ge0 ?mulr_ge0 ?exprn_ge0 ?ler0n ?ler01.
+  rewrite -subr_gt0 (_ : _ - _ = (42 * 10 ^+ 12 + 499 * 10 ^+ 9 + 119 * 10 ^+ 6 + 550 * 10 ^+ 3 + 999) / 10 ^+ 20); last by field.
+  have t b : 0 < (10 : R) ^+ b by rewrite exprn_gt0 ?ltr0n.
+  have e (a b : nat) : (0 < a)%N -> 0 < a%:R * 10 ^+ b :> R by move=> a0; apply: mulr_gt0 => //; rewrite ltr0n.
+  apply: divr_gt0 => //; apply: addr_gt0; last by rewrite ltr0n.
+  by apply: addr_gt0 (e _ _ _) => //; apply: addr_gt0 (e _ _ _) => //; apply: addr_gt0; apply: e.
+- by move=> k; rewrite subrr !iter_decay !mulr0 addr0.
+Qed.
+End Decay.
+
+Section DecayBalance.
+Variables (R : rcfType) (n m : nat).
+Notation d := n.+1.
+Implicit Types (u γ β : 'cV[R]_d) (A : 'M[R]_(m, d)) (c : R).
+
+(* ‖A‖, the root of the sum of the squared entries *)
+Definition frobenius A : R := √(\sum_i \sum_j A i j ^+ 2).
+
+(* For c ≠ 0 the parameters (cγ, cβ, A/c) give the same function as (γ, β, A). If ‖γ‖² + ‖β‖² = s² > 0 and A ≠ 0, the sum
+   of squares c²s² + ‖A‖²/c² is least at c² = ‖A‖/s, and is 2s‖A‖ there *)
+Theorem decay_balance γ β A :
+  (forall c u, c != 0 -> (c^-1 *: A) *m ((c *: γ) ⊙ u + c *: β) = A *m (γ ⊙ u + β))
+  /\ forall s, 0 < s -> ‖γ‖ ^+ 2 + ‖β‖ ^+ 2 = s ^+ 2 -> A != 0 ->
+     let cost c := ‖c *: γ‖ ^+ 2 + ‖c *: β‖ ^+ 2 + frobenius (c^-1 *: A) ^+ 2 in
+     0 < frobenius A / s /\ forall c, c != 0 ->
+       [/\ cost c = c ^+ 2 * s ^+ 2 + frobenius A ^+ 2 / c ^+ 2, 2 * s * frobenius A <= cost c
+         & cost c = 2 * s * frobenius A <-> c ^+ 2 = frobenius A / s].
+Proof.
+split=> [c u c0|s s0 sE A0 cost].
+  rewrite (_ : (c *: γ) ⊙ u + c *: β = c *: (γ ⊙ u + β)); last by rewrite hadamardC hadamardZr scalerDr hadamardC.
+  by rewrite -scalemxAl -scalemxAr scalerA mulVf ?scale1r.
+have S0 : 0 <= \sum_i \sum_j A i j ^+ 2 by apply: sumr_ge0 => i _; apply: sumr_ge0 => j _; rewrite sqr_ge0.
+have F0 : 0 < frobenius A.
+  rewrite sqrt_gt0 // lt_def S0 andbT; apply: contraNneq A0 => A0; apply/eqP/matrixP => i j; rewrite mxE.
+  have r0 i' : 0 <= \sum_j A i' j ^+ 2 by apply: sumr_ge0 => j' _; rewrite sqr_ge0.
+  have Ai : \sum_j A i j ^+ 2 = 0 by apply: (psumr_eq0P (fun i' _ => r0 i') A0).
+  by apply/eqP; rewrite -sqrf_eq0; apply/eqP; apply: (psumr_eq0P (fun j' _ => sqr_ge0 (A i j')) Ai).
+split=> [|c c0]; first exact: divr_gt0.
+have E : cost c = c ^+ 2 * s ^+ 2 + frobenius A ^+ 2 / c ^+ 2.
+  rewrite /cost !normZ !exprMn -mulrDr sE real_normK ?num_real //; congr (_ + _).
+  rewrite /frobenius !sqrK // ?mulr_suml; last by apply: sumr_ge0 => i _; apply: sumr_ge0 => j _; rewrite sqr_ge0.
+  by apply: eq_bigr => i _; rewrite mulr_suml; apply: eq_bigr => j _; rewrite mxE exprMn exprVn mulrC.
+have D : cost c - 2 * s * frobenius A = (c * s - frobenius A / c) ^+ 2 by rewrite E; field.
+split=> //; first by rewrite -subr_ge0 D sqr_ge0.
+have sn : s != 0 by rewrite gt_eqF.
+split=> [H|H].
+  have /eqP := D; rewrite H subrr eq_sym sqrf_eq0 subr_eq0 => /eqP cs.
+  apply: (canRL (mulfK sn)); have := congr1 (fun x => x * c) cs; rewrite divfK // => <-; ring.
+apply/eqP; rewrite -subr_eq0 D sqrf_eq0 subr_eq0; apply/eqP/(mulIf c0); rewrite divfK //.
+rewrite mulrAC -expr2 H divfK //.
+Qed.
+End DecayBalance.
