@@ -200,6 +200,118 @@ by rewrite mulrA ler_pdivr_mulr // mulrC ler_pmul2l // ler_addl ler01.
 Qed.
 End RMSFacts.
 
+(* ---- before or after the block ---- *)
+Section Blocks.
+Variables (R : rcfType) (n : nat).
+Notation d := n.+1.
+Implicit Types (x γ β : 'cV[R]_d) (F : 'cV[R]_d -> 'cV[R]_d) (ε c : R).
+
+(* x ↦ LN(x + F(x)) *)
+Definition post_norm ε γ β F x : 'cV[R]_d := layer_norm ε γ β (x + F x).
+(* x ↦ x + F(LN(x)) *)
+Definition pre_norm ε γ β F x : 'cV[R]_d := x + F (layer_norm ε γ β x).
+
+(* A post-norm block maps x to LN(x + F(x)), a pre-norm block to x + F(LN(x)) *)
+Theorem pre_post ε γ β F x :
+  post_norm ε γ β F x = γ ⊙ core ε (x + F x) + β /\ pre_norm ε γ β F x = x + F (γ ⊙ core ε x + β).
+Proof. by []. Qed.
+
+Lemma derivative_add_id F x DF : is_derivative F x DF -> is_derivative (fun x => x + F x) x (1%:M + DF).
+Proof.
+move=> FD η /FD[δ δ0 H]; exists δ => // h /H; rewrite mulmxDl mul1mx.
+rewrite (_ : x + h + F (x + h) - (x + F x) - (h + DF *m h) = F (x + h) - F x - DF *m h) //.
+by move: (F _) (F x) (DF *m h) => p q r; apply/vecP => i; rewrite !mxE /=; ring.
+Qed.
+
+(* For ε > 0 the Jacobians of the blocks are diag(γ) J (I + DF), J at x + F(x) and DF at x, and I + DF diag(γ) J, J at x and
+   DF at LN(x). A pre-norm block passes a common shift on, for every F; a post-norm block with γ = 1 and β = 0 has outputs
+   of mean 0 and of length below √d, for every F *)
+Theorem pre_post_jacobian ε γ β F x : 0 < ε ->
+  [/\ forall DF, is_derivative F x DF ->
+        is_derivative (post_norm ε γ β F) x (diag γ *m J ε (x + F x) *m (1%:M + DF)),
+      forall DF, is_derivative F (layer_norm ε γ β x) DF ->
+        is_derivative (pre_norm ε γ β F) x (1%:M + DF *m (diag γ *m J ε x)),
+      forall c, pre_norm ε γ β F (x + c *: ones) = pre_norm ε γ β F x + c *: ones
+    & mean (post_norm ε ones 0 F x) = 0 /\ ‖post_norm ε ones 0 F x‖ < √d%:R].
+Proof.
+move=> e0; split=> [DF FD|DF FD|c|].
+- have q0 := variance_eps (x + F x) e0.
+  exact: (@derivative_comp _ _ _ _ (layer_norm ε γ β) (fun x => x + F x) _ _ _
+    (proj1 (gain_input_jacobian γ β q0)) (derivative_add_id FD)).
+- have q0 := variance_eps x e0.
+  apply: (@derivative_add_id (fun x => F (layer_norm ε γ β x))).
+  exact: (@derivative_comp _ _ _ _ F (layer_norm ε γ β) _ _ _ FD (proj1 (gain_input_jacobian γ β q0))).
+- by rewrite /pre_norm /layer_norm core_shift addrAC.
+- rewrite /post_norm /layer_norm hadamard_ones addr0 mean_core; split=> //.
+  rewrite /norm ltr_sqrt ?ltr0n // -(centred_core ε) dot_variance (variance_core (variance_eps _ e0)).
+  by rewrite -[ltRHS]mulr1 ltr_pmul2l ?ltr0n // ltr_pdivr_mulr ?variance_eps // mul1r ltr_addl.
+Qed.
+End Blocks.
+
+(* ---- batch normalization ---- *)
+Section Batch.
+Variables (R : rcfType) (n k : nat).
+Notation d := n.+1.
+Implicit Types (z γ β b μ q : 'cV[R]_d) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε : R).
+
+(* batch normalization with a stored mean μ̄_c and variance q̄_c for each channel *)
+Definition batch_stored ε γ β μ q z : 'cV[R]_d := \col_c (γ c 0 * ((z c 0 - μ c 0) / √(q c 0 + ε)) + β c 0).
+(* batch normalization in training: channel c of all samples, the columns of Z, is centred and divided by its root *)
+Definition batch_norm N ε γ β (Z : 'M[R]_(d, N)) : 'M[R]_(d, N) :=
+  \matrix_(c, s) (γ c 0 * core ε (row c Z)^T s 0 + β c 0).
+
+(* With stored statistics, batch normalization after z = Wx + b is the affine map
+   y_c = γ_c/√(q̄_c + ε) (Wx)_c + γ_c (b_c − μ̄_c)/√(q̄_c + ε) + β_c, so it folds into W and b. Layer normalization with d ≥ 2 is
+   no affine map for any gain other than 0 *)
+Theorem batch_fold ε γ β μ q W b :
+  [/\ forall x c, batch_stored ε γ β μ q (W *m x + b) c 0
+        = γ c 0 / √(q c 0 + ε) * (W *m x) c 0 + γ c 0 * (b c 0 - μ c 0) / √(q c 0 + ε) + β c 0,
+      let s : 'cV[R]_d := \col_c (γ c 0 / √(q c 0 + ε)) in
+      forall x, batch_stored ε γ β μ q (W *m x + b) = (diag s *m W) *m x + (s ⊙ (b - μ) + β)
+    & 0 <= ε -> (1 < d)%N -> γ != 0 ->
+      ~ exists (A : 'M[R]_d) (a : 'cV[R]_d), forall z, 0 < variance z + ε -> layer_norm ε γ β z = A *m z + a].
+Proof.
+split=> [x c|s x|e0 d1 γ0 [A [a H]]].
+- by rewrite !mxE; move: (\sum_j _) => t; rewrite /=; move: (√_)^-1 => r; ring.
+- apply/vecP => c; rewrite -mulmxA diag_mul; move: (W *m x) => w; rewrite /s !mxE /=; move: (√_)^-1 => r; ring.
+have [i gi] : exists i, γ i 0 != 0.
+  apply/existsP; rewrite -[[exists i, _]]negbK negb_exists; apply: contra γ0 => /forallP g.
+  by apply/eqP/vecP => i; rewrite [RHS]mxE; apply/eqP; have := g i; rewrite negbK.
+have [j ji] : exists j : 'I_d, j != i.
+  have [i0|i0] := eqVneq i ord0; last by exists ord0; rewrite eq_sym.
+  by exists (Ordinal d1); rewrite i0.
+set e : 'cV[R]_d := delta_mx i 0 - delta_mx j 0.
+have sum_delta (l : 'I_d) : \sum_o (delta_mx l 0 : 'cV[R]_d) o 0 = 1.
+  by rewrite (bigD1 l) //= big1 => [|o ol]; rewrite !mxE ?eqxx ?addr0 // (negPf ol).
+have m0 : mean e = 0 by rewrite meanB /mean !sum_delta subrr.
+have ei : e i 0 = 1 by rewrite !mxE !eqxx eq_sym (negPf ji) subr0.
+have p0 : 0 < variance e.
+  by rewrite variance_gt0 centred_id //; apply/eqP => /vecP/(_ i)/eqP; rewrite ei mxE oner_eq0.
+have at_t t : t != 0 -> γ i 0 * (t / √(t ^+ 2 * variance e + ε)) + β i 0 = t * (A *m e) i 0 + a i 0.
+  move=> t0; have q0 : 0 < variance (t *: e) + ε.
+    by rewrite varianceZ ltr_paddr // mulr_gt0 // lt_def sqr_ge0 sqrf_eq0 t0.
+  have := congr1 (fun y : 'cV[R]_d => y i 0) (H _ q0).
+  rewrite layer_normE coreE varianceZ centredZ (centred_id m0) -scalemxAr => E.
+  by move: E; move: (A *m e) => w; rewrite !mxE -/(e i 0) => E; rewrite -E; move: ei; rewrite !mxE => ->; rewrite mulr1.
+have t1 := at_t 1 (oner_neq0 _); have := at_t (-1); rewrite oppr_eq0 oner_eq0 sqrrN => /(_ isT) tN.
+have := at_t 2; rewrite pnatr_eq0 => /(_ isT) t2.
+have ab : a i 0 = β i 0.
+  have : 2 * a i 0 = 2 * β i 0.
+    rewrite (_ : 2 * a i 0 = (1 * (A *m e) i 0 + a i 0) + (-1 * (A *m e) i 0 + a i 0)); last by ring.
+    by rewrite -t1 -tN; set r := _^-1; ring.
+  by apply: mulfI; rewrite pnatr_eq0.
+move: t1 t2; rewrite ab => /addIr; rewrite !mul1r expr1n mul1r => t1 /addIr; rewrite -t1.
+rewrite (mulrCA 2).
+have two : 2 != 0 :> R by rewrite pnatr_eq0.
+move=> /(mulfI gi)/(mulfI two)/invr_inj/(congr1 (fun r => r ^+ 2)).
+rewrite !sqrK; last 2 first.
+- by rewrite addr_ge0 ?(ltW p0).
+- by rewrite addr_ge0 // mulr_ge0 ?sqr_ge0 ?(ltW p0).
+move/addIr/eqP; rewrite -subr_eq0 (_ : _ - _ = 3 * variance e); last by ring.
+by rewrite mulf_eq0 pnatr_eq0 (gt_eqF p0).
+Qed.
+End Batch.
+
 (* ---- scaling the weights ---- *)
 Section Scaling.
 Variables (R : rcfType) (n k : nat).
