@@ -58,11 +58,11 @@ def tests(runs, fact, way):
 
 
 def matrix(facts, runs):
-    """A table in MyST: a row a fact, a column a way, each cell the number of test functions."""
-    rows = [f"| fact | {' | '.join(WAYS.values())} |", "|---" * (len(WAYS) + 1) + "|"]
+    """A table in MyST: a row a fact, a column a way with the number of test functions, and its formal proof."""
+    rows = [f"| fact | {' | '.join(WAYS.values())} | machine |", "|---" * (len(WAYS) + 2) + "|"]
     for id, fact in facts.items():
         cells = [cell(tests(runs, id, way), way in fact["pinned"]) for way in WAYS]
-        rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {' | '.join(cells)} |")
+        rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {' | '.join(cells)} | {{formal}}`{id}` |")
     return "\n".join(rows)
 
 
