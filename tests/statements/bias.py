@@ -1,12 +1,13 @@
 """Readings of the statements on the bias."""
 
+import lnbook
 import numpy as np
 import sympy
 from sympy import Integer, Matrix, Rational, Symbol
 
 from statements import reads
-from statements.settings import SETTINGS, core, setting
-from statements.terms import check, check_relations, evaluate, given, same, value, words
+from statements.settings import SETTINGS, VARIED, core, setting
+from statements.terms import check, evaluate, given, relations, same, value, words
 
 EXAMPLE = {"z": Matrix([3, 3, 3]), r"\beta": Matrix([1, -1, 2])}
 
@@ -120,9 +121,142 @@ def the_derivative_by_the_input(statement):
 
 @reads("bias-ex-mean")
 def which_biases_leave_the_mean_zero(statement):
-    gain = value(statement, "same for", {r"\gamma": Integer(0)}) if False else given(statement, r"\gamma", {})
+    gain = given(statement, r"\gamma", {})
     assert gain == given(statement, r"\gamma", {}, 1)
-    z, eps = value(statement, "for a constant input", {}) if False else None, None
-    z, eps = value(statement, "For a constant input it is", {}, 1), given(statement, r"\varepsilon", {})
-    u = core(eps, z)
-    assert same(value(statement, "at $", {}) if False else value(statement, "it is", {}, 0) * 0 + gain.dot(u) / 3, gain.dot(u) / 3)
+    assert len(set(gain)) > 1
+    constant = setting((3, 3, 3), 2, list(gain), [0, 0, 0])
+    other = setting(value(statement, "For a constant input it is", {}, 1), given(statement, r"\varepsilon", {}), list(gain))
+    assert same(value(statement, "For a constant input it is", {}), mean(constant["y"]))
+    assert same(value(statement, "For a constant input it is", {}, 3), mean(other["y"]))
+    assert not same(mean(constant["y"]), mean(other["y"]))
+    zero = value(statement, "does the output have mean", {})
+    for bias in ([1, -1, 0], [2, 0, 0]):
+        names = setting((1, 2, 4), 1, [5, 5, 5], bias)
+        (left, _, right, _), *_ = relations(statement.tex("exactly those with"), names)
+        assert same(left, right) == same(mean(names["y"]), zero) == (sum(bias) == 0)
+    check(statement, "exactly those with", setting((1, 2, 4), 1, [5, 5, 5], [1, -1, 0]))
+    statement.says("All gains are equal", "for every input", "there is none", "cannot cancel them all", "the mean of $\\beta$")
+
+
+def mean(entries):
+    return sum(entries) / Integer(len(entries))
+
+
+@reads("bias-ex-cancel")
+def the_bias_that_cancels(statement):
+    for names in SETTINGS:
+        bias = evaluate(statement.tex("````").split(" = ")[1], names)
+        assert same(names[r"\gamma"].multiply_elementwise(names["u"]) + bias, value(statement, "makes the output", {}))
+    check(statement, "````", {**names, r"\beta": bias})
+    constant = setting((3, 3, 3), 1, [5, -2, 7])
+    assert same(constant["y"], value(statement, "It is", {}))
+    assert value(statement, "has to be", {}) == value(statement, "coordinate is not", {}) == 0
+    check(statement, "everywhere. For", {"d": Integer(3)})
+    assert all(entry != 0 for entry in core(1, [0, 1]))
+    one = given(statement, "d", {})
+    alone = setting([4] * one, 1, [-3] * one, [0] * one)
+    assert same(alone["y"], value(statement, "the core is always", {}))
+    gain, bias = given(statement, r"\gamma", {}), given(statement, r"\beta", {}, 1)
+    assert gain == bias == given(statement, r"\beta", {}, 2) == 0
+    statement.says("One $\\beta$ for all inputs needs", "for all inputs?", "the same for all of them", r"for every $\gamma$")
+
+
+@reads("bias-ex-step")
+def one_step_of_descent(statement):
+    eta = given(statement, r"\eta", {})
+    names = {**at_a_constant_input([1, 2, 3], list(EXAMPLE[r"\beta"])), r"\eta": eta}
+    y = Matrix(sympy.symbols("y1:4", real=True))
+    loss = evaluate(statement.tex("with").split(" = ")[1], {"y": y})
+
+    def at(place):
+        return loss.subs(dict(zip(y, place, strict=True)))
+
+    gradient = Matrix([loss.diff(entry) for entry in y]).subs(dict(zip(y, names["y"], strict=True)))
+    names |= {r"\partial\ell/\partial\beta": gradient, "g": gradient}
+    names[r"\partial\ell/\partial\gamma"] = gradient.multiply_elementwise(names["u"])
+    assert same(names[r"\beta"] - eta * gradient, evaluate(statement.tex("take one gradient step").split(r"\leftarrow")[1], names))
+    check(statement, "````", names)
+    check(statement, "becomes", names)
+    before, after = value(statement, "The loss falls from", {}), value(statement, "The loss falls from", {}, 1)
+    assert (before, after) == (at(names["y"]), at(names["y"] - eta * gradient))
+    check(statement, "by the factor", names)
+    assert evaluate(statement.tex("by the factor").split(" = ")[1], {}) == after / before
+    check(statement, "stays as it is:", names)
+
+
+@reads("bias-wrong-the-output-has-a-mean-near")
+def the_moments_before_training(statement):
+    gain, bias = given(statement, r"\gamma", SETTINGS[0]), given(statement, r"\beta", {})
+    names = setting((1000, 2000, 4000), Rational(1, 100), list(gain), [bias] * 3)
+    assert mean(names["y"]) == 0
+    deviation = sympy.N(sympy.sqrt(mean([entry**2 for entry in names["y"]])))
+    assert 0.999 < deviation < 1
+    assert [int(n) for n in words(statement, r"mean near (\d) and a standard deviation near (\d)")] == [0, 1]
+    with_ones = setting((1, 2, 4), 1, [1, 1, 1], list(given(statement, r"\beta", SETTINGS[0], 1)))
+    assert same(mean(with_ones["y"]), value(statement, "the mean is", {}))
+
+
+@reads("bias-wrong-re-centring-gets-rid-of-the")
+@reads("shift-invariance-wrong-re-centring-gets-rid-of-the")
+def what_centring_leaves_of_a_bias(statement):
+    names = setting((0, 0, 0), 1)
+    gone, left = given(statement, "b", {}), given(statement, "b", {}, 1)
+    assert same(names["P"] * gone, Integer(0))
+    assert len(set(left)) == 2
+    assert sum(left) == max(left) == 1
+    assert same(names["P"] * left, left - mean(left) * value(statement, "along", names))
+    assert any("only" in word.lower() for word in words(statement, r"(mean only|Only the component)"))
+    assert gone == Matrix([5, 5, 5])
+
+
+@reads("bias-wrong-gain-and-bias-have-one-entry")
+def one_entry_for_each_coordinate(statement):
+    layer = lnbook.layer_norm(np.ones((5, 3)), gain=np.ones(3), bias=np.zeros(3))
+    assert layer.shape == (5, 3)
+    statement.says("one entry for each normalized coordinate, the same at all positions", "axes that are *not* normalized")
+
+
+@reads("bias-wrong-a-sum-is-a-sum")
+def sums_one_by_one(statement):
+    bits, count, bfloat_end = (value(statement, "bfloat16, which has", {}, k) for k in range(3))
+    next_one, rounds_to, half_end = (value(statement, "because", {}, k) for k in range(3))
+
+    def ends_at(significant):
+        total = 0
+        while total < 10**5 and rounded(total + 1, int(significant)) != total:
+            total = rounded(total + 1, int(significant))
+        return total
+
+    assert min(ends_at(bits), count) == bfloat_end == rounds_to == next_one - 1
+    assert count == 1000
+    assert ends_at(np.finfo(np.float16).nmant + 1) == half_end
+    statement.says(r"$256 + 1$ rounds to")
+
+
+def rounded(number, significant):
+    """A whole number rounded to so many binary digits, ties to even."""
+    spacing = 2 ** max(number.bit_length() - significant, 0)
+    return round_half_even(number, spacing) * spacing
+
+
+def round_half_even(number, spacing):
+    low, rest = divmod(number, spacing)
+    return low + (2 * rest > spacing or (2 * rest == spacing and low % 2))
+
+
+@reads("bias-wrong-gain-and-bias-can-be-moved")
+def moved_into_the_layer_after(statement):
+    for names in SETTINGS:
+        d = int(names["d"])
+        more = {**names, "W": Matrix(2, d, range(1, 2 * d + 1)), "b": Matrix([3, -5])}
+        check(statement, "the one *after*:", more)
+    one, minus, bias = (value(statement, "unless all gains are", {}), value(statement, "or all are", {}), given(statement, r"\beta", {}))
+    for gain in (one, minus):
+        for names in VARIED:
+            turned = core(names[r"\varepsilon"], gain * names["z"])
+            assert same(turned, gain * names["u"] + bias * names[r"\mathbf{1}"])
+    assert one > minus
+    assert not same(core(1, [2, 4, 8]), 2 * core(1, [1, 2, 4]))
+    assert same(value(statement, "the core has mean", {}), mean(names["u"]))
+    assert mean(SETTINGS[0]["y"]) != 0
+    statement.says("need not", "cannot stand in for them")

@@ -21,11 +21,16 @@ MATRIX = re.compile(r"\\begin\{(\w*matrix)\}(.*?)\\end\{\1\}", re.S)
 DIGITS = 50
 
 
+def number(value):
+    """A real value to 50 digits; roots of polynomials come with an imaginary part of rounding."""
+    return sympy.re(sympy.N(value, DIGITS))
+
+
 def norm(value):
     """The length of a column, the operator norm of a matrix."""
     if value.cols == 1:
         return sympy.sqrt(sum(entry**2 for entry in value))
-    return sympy.sqrt(max((value.T * value).eigenvals(multiple=True), key=lambda root: sympy.re(sympy.N(root))))
+    return sympy.sqrt(max((value.T * value).eigenvals(multiple=True), key=number))
 
 
 def times(a, b):
@@ -50,9 +55,9 @@ def same(a, b):
 def approximately(value, decimal):
     """Whether a decimal, "99.5037" or r"6 \\cdot 10^{-8}", is the value rounded to the decimal's last digit."""
     written = re.match(r"-?\d+(?:\.(\d+))?", decimal.strip())
-    number = evaluate(decimal, {})
-    last = abs(number / Rational(written[0])) / 10 ** len(written[1] or "")
-    return abs(sympy.N(value - number, DIGITS)) <= last / 2
+    meant = evaluate(decimal, {})
+    last = abs(meant / Rational(written[0])) / 10 ** len(written[1] or "")
+    return abs(number(value - meant)) <= last / 2
 
 
 class Reader:
@@ -245,9 +250,14 @@ def evaluate(text, names):
     return Reader(text, names).only()
 
 
+def relations(text, names):
+    """[(left, sign, right, right's TeX)] of the relations in a formula."""
+    return Reader(text, names).relations()[0]
+
+
 def holds(text, names):
     """An AssertionError unless each relation in a formula holds, and it has one."""
-    found, _ = Reader(text, names).relations()
+    found = relations(text, names)
     assert found, f"{text!r} is no relation"
     for left, sign, right, written in found:
         assert related(left, sign, right, written), f"{text!r} is false: {left} {sign} {right}"
@@ -258,7 +268,7 @@ def related(left, sign, right, written):
         return approximately(left, written)
     if sign in ("=", "!="):
         return same(left, right) == (sign == "=")
-    equal, difference = same(left, right), sympy.N(left - right, DIGITS)
+    equal, difference = same(left, right), number(left - right)
     return equal if equal and len(sign) == 2 else not equal and (difference < 0) == (sign[0] == "<")
 
 
