@@ -262,8 +262,7 @@ def a_second_derivative(statement):
     second = number(total.diff(t, 2).subs(t, at))
     # What the reported mistake makes: the first derivative once more, with mean and root held constant.
     names = setting(z.subs(t, at), eps)
-    w = names["P"] * z.diff(t)
-    root = sqrt(names["q"] + eps)
-    frozen = -(names["u"].dot(w) * w + w.dot(w) * names["u"]) / 2 / root**2
+    h, w = z.diff(t), names["P"] * z.diff(t)
+    frozen = -(w.dot(names["u"]) * h + w.dot(w) * names["u"]) / names["d"] / (names["q"] + eps)
     assert approximately(gain.dot(frozen), statement.tex("was reported to give"))
     assert not approximately(second, statement.tex("was reported to give"))

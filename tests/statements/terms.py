@@ -52,10 +52,10 @@ def same(a, b):
     return difference == 0 or abs(sympy.N(difference, DIGITS)) < Rational(1, 10**40)
 
 
-def approximately(value, decimal):
+def approximately(value, decimal, names=()):
     """Whether a decimal, "99.5037" or r"6 \\cdot 10^{-8}", is the value rounded to the decimal's last digit."""
     written = re.match(r"-?\d+(?:\.(\d+))?", decimal.strip())
-    meant = evaluate(decimal, {})
+    meant = evaluate(decimal, dict(names))
     last = abs(meant / Rational(written[0])) / 10 ** len(written[1] or "")
     return abs(number(value - meant)) <= last / 2
 
@@ -260,12 +260,11 @@ def holds(text, names):
     found = relations(text, names)
     assert found, f"{text!r} is no relation"
     for left, sign, right, written in found:
-        assert related(left, sign, right, written), f"{text!r} is false: {left} {sign} {right}"
+        true = approximately(left, written, names) if sign == "~" else related(left, sign, right)
+        assert true, f"{text!r} is false: {left} {sign} {right}"
 
 
-def related(left, sign, right, written):
-    if sign == "~":
-        return approximately(left, written)
+def related(left, sign, right, _written=""):
     if sign in ("=", "!="):
         return same(left, right) == (sign == "=")
     equal, difference = same(left, right), number(left - right)
