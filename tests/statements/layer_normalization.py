@@ -1,7 +1,6 @@
 """Readings of the definition, its first consequences, its exercises and what people get wrong."""
 
 import math
-from fractions import Fraction
 
 import sympy
 from sympy import Integer, Matrix, Rational
@@ -20,7 +19,7 @@ def the_output_and_its_divisor(statement):
     wanted, other = (value(statement, after, {"d": Integer(3)}) for after in ("variance $q$ is", "not"))
     squares = sum((entry - Rational(7, 3)) ** 2 for entry in z)
     assert squares / wanted == setting(z, 1)["q"] != squares / other
-    assert other == 2
+    assert wanted - other == 1
     check(statement, "At", {r"\varepsilon": Integer(0)})
     check(statement, "holds where", setting(z, 0))
     assert not defined(0, [3, 3, 3])
@@ -70,7 +69,6 @@ def the_layer_that_gives_its_input_back(statement):
     assert not same(layer(not_back), not_back)
     statement.says("but not $(0, 0, 6)$", "which has the same mean and variance")
     assert (setting(back, 1)[r"\mu"], setting(back, 1)["q"]) == (names[r"\mu"], names["q"])
-    assert sorted(not_back) == [0, 0, 6]
 
 
 @reads("ln-ex-pythagoras")
@@ -162,7 +160,7 @@ def the_larger_of_two_is_a_third_function(statement):
     at_zero = {"q": Integer(0), r"\varepsilon": Integer(1), r"\max": max}
     assert value(statement, "Replacing", at_zero) == value(statement, "by", at_zero)
     q = sympy.Symbol("q", real=True)
-    names = {"q": q, r"\varepsilon": Integer(1), r"\max": lambda a, b: sympy.Max(a, b)}
+    names = {"q": q, r"\varepsilon": Integer(1), r"\max": sympy.Max}
     limit = value(statement, "by", names)
     kinks = [at for at in (1, 2) if sympy.limit(limit.diff(q), q, at, "+") != sympy.limit(limit.diff(q), q, at, "-")]
     (kink,) = kinks

@@ -1,6 +1,6 @@
 """The letters of the book with their exact values at one input, and inputs of many kinds to try a formula on."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import exact
 import sympy
@@ -25,6 +25,14 @@ def core(eps, z):
     return Matrix(exact.core(z, eps))
 
 
+def layer(gain, bias, eps, z):
+    return gain.multiply_elementwise(core(eps, z)) + bias
+
+
+def diagonal(entries):
+    return sympy.diag(*entries)
+
+
 def setting(z, eps, gain=None, bias=None, **others):
     """The letters' values: numbers, columns and matrices of SymPy; `u()` is the core as a function of epsilon and z."""
     z, eps = Matrix(z), sympy.sympify(eps)
@@ -40,7 +48,7 @@ def setting(z, eps, gain=None, bias=None, **others):
         "q": exact.variance(z),
         "u": u,
         "u()": core,
-        r"u_\varepsilon": lambda point: core(eps, point),
+        r"u_\varepsilon": partial(core, eps),
         r"\gamma": gain,
         r"\beta": bias,
         "y": gain.multiply_elementwise(u) + bias,
@@ -48,8 +56,8 @@ def setting(z, eps, gain=None, bias=None, **others):
         "I": sympy.eye(d),
         "J": jacobian(tuple(z), eps),
         r"\mathbf{1}": sympy.ones(d, 1),
-        r"\operatorname{diag}": lambda entries: sympy.diag(*entries),
-        r"\operatorname{LN}": lambda e, point: gain.multiply_elementwise(core(e, point)) + bias,
+        r"\operatorname{diag}": diagonal,
+        r"\operatorname{LN}_\varepsilon": partial(layer, gain, bias, eps),
         **others,
     }
 

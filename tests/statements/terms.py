@@ -5,10 +5,12 @@ letter is any piece of TeX that `names` gives a value: a number, a column, a mat
 """
 
 import re
+from functools import lru_cache
 
 import sympy
 from sympy import Matrix, Rational
 
+from statements import BOOK, CELL
 from statements import tex as plain_tex
 
 SPACE = re.compile(r"(?:\s|\\[,;!: ]|\\(?:q?quad|[bB]ig[lr]?|left|right|displaystyle)(?![a-zA-Z])|\\text\{[^}]*\})*")
@@ -309,3 +311,21 @@ def words(statement, pattern):
     found = re.search(pattern, statement.text)
     assert found, f"{statement.label} no longer says {pattern!r}"
     return found.groups()
+
+
+@lru_cache
+def cells(page):
+    """The code of the page's cells."""
+    return "\n".join(match[0] for match in CELL.finditer((BOOK / f"{page}.md").read_text(encoding="utf8")))
+
+
+def computed_below(statement, *values):
+    """An AssertionError unless the page's cells hold the vector or number, so that text and code have one input."""
+    code = cells(statement.page)
+    for given_value in values:
+        if isinstance(given_value, Matrix):
+            literal = f"[{', '.join(str(entry) for entry in given_value)}]"
+            assert literal in code, f"no cell of {statement.page} holds {literal}"
+        else:
+            numbers = re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", code)
+            assert any(Rational(text) == given_value for text in numbers), f"no cell holds {given_value}"
