@@ -6,6 +6,7 @@ from sympy import Integer, Matrix, Rational, Symbol
 
 import lnbook
 from statements import reads
+from statements.exact import mean
 from statements.settings import SETTINGS, VARIED, core, setting
 from statements.terms import check, computed_below, evaluate, given, relations, same, value, words
 
@@ -145,10 +146,6 @@ def which_biases_leave_the_mean_zero(statement):
     statement.says(
         "All gains are equal", "for every input", "there is none", "cannot cancel them all", "the mean of $\\beta$"
     )
-
-
-def mean(entries):
-    return sum(entries) / Integer(len(entries))
 
 
 @reads("bias-ex-cancel")

@@ -8,6 +8,7 @@ import sympy
 from sympy import Integer, Matrix, Rational, Symbol, oo, sqrt
 
 from statements import reads
+from statements.exact import mean, variance
 from statements.settings import SETTINGS, THREE, VARIED, core, setting
 from statements.terms import (
     approximately,
@@ -20,22 +21,11 @@ from statements.terms import (
     number,
     related,
     relations,
+    right_of,
     same,
     value,
     words,
 )
-
-
-def mean(entries):
-    return sum(entries) / Integer(len(entries))
-
-
-def variance(entries):
-    return mean([(entry - mean(entries)) ** 2 for entry in entries])
-
-
-def right_of(statement, after, sign="=", names=None, number=0):
-    return evaluate(statement.tex(after, number).split(sign)[-1], names or {})
 
 
 @reads("eps-example")

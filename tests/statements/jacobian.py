@@ -19,16 +19,13 @@ from statements.terms import (
     norm,
     number,
     relations,
+    right_of,
     same,
     value,
     words,
 )
 
 EXAMPLE = setting((-1, 1), 3)
-
-
-def right_of(statement, after, names=None, number=0):
-    return evaluate(statement.tex(after, number).split("=")[-1], names or {})
 
 
 @reads("jac-example")

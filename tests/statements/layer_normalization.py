@@ -6,6 +6,7 @@ import sympy
 from sympy import Integer, Matrix, Rational
 
 from statements import reads
+from statements.exact import variance
 from statements.settings import SETTINGS, VARIED, core, defined, setting
 from statements.terms import approximately, check, check_relations, evaluate, given, same, value, words
 
@@ -98,7 +99,7 @@ def the_divisor_one_less(statement):
         z = Matrix([1] + [0] * (d - 1))
         divisor = value(statement, "Dividing by", {"d": Integer(d)})
         assert value(statement, "with the divisor", {"d": Integer(d)}) == divisor
-        q = setting_variance(z)
+        q = variance(z)
         return sympy.sqrt(q / (q * d / divisor))
 
     for d in (2, 3, 7):
@@ -116,15 +117,10 @@ def the_divisor_one_less(statement):
     statement.says("thousands of", "no $\\varepsilon$ helps", "Every coordinate is then too small")
 
 
-def setting_variance(z):
-    mean = sum(z) / Integer(len(z))
-    return sum((entry - mean) ** 2 for entry in z) / Integer(len(z))
-
-
 @reads("layer-normalization-wrong-epsilon-beside-the-root-does-the")
 def two_codes_of_a_thread(statement):
     z, eps = value(statement, "two outputs for", {}), Rational(1, 10**6)
-    v, q, d = sympy.Matrix([x - sum(z) / 4 for x in z]), setting_variance(z), Integer(len(z))
+    v, q, d = sympy.Matrix([x - sum(z) / 4 for x in z]), variance(z), Integer(len(z))
     outside, inside = v / (sympy.sqrt(q * d / (d - 1)) + eps), core(eps, z)
     for exact, written in zip((outside, inside), statement_vectors(statement, "about"), strict=True):
         assert all(approximately(x, decimal) for x, decimal in zip(exact, written, strict=True))

@@ -17,6 +17,7 @@ from statements.terms import (
     number,
     related,
     relations,
+    right_of,
     same,
     value,
     words,
@@ -26,10 +27,6 @@ from statements.terms import (
 def amplification(eps, z, h):
     """How much longer the core's step is than the input's."""
     return norm(core(eps, z + h) - core(eps, z)) / norm(h)
-
-
-def right_of(statement, after, names=None, number=0):
-    return evaluate(statement.tex(after, number).split("=")[-1], names or {})
 
 
 def operator_norm(matrix):

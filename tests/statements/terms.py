@@ -281,6 +281,11 @@ def value(statement, after, names, number=0):
     return evaluate(statement.tex(after, number), names)
 
 
+def right_of(statement, after, names=None, number=0):
+    """The value of what stands behind the last "=" of formula `number` behind the words `after`."""
+    return evaluate(statement.tex(after, number).split("=")[-1], names or {})
+
+
 def check(statement, after, names, number=0, count=1):
     """Formula `number` behind the words `after`, and the next up to `count`, hold."""
     for one in range(number, number + count):
