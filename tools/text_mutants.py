@@ -77,6 +77,11 @@ def main(pages):
     for label, statement in statements.statements().items():
         if pages and statement.page not in pages:
             continue
+        if noticed(statement):
+            print(f"a reading of {label} fails on the text as it stands: nothing counted for it")
+            silent[label] += len(list(wrong_texts(statement.text)))
+            made.update(kind for kind, _ in wrong_texts(statement.text))
+            continue
         for kind, text in wrong_texts(statement.text):
             seen = noticed(replace(statement, text=text))
             made[kind] += 1
