@@ -95,7 +95,7 @@ class Formula:
         return self.base()
 
     def base(self):
-        for reader in (self.number, self.bracket, self.command, self.indexed, self.name):
+        for reader in (self.number, self.name, self.bracket, self.command, self.indexed):
             value = reader()
             if value is not NOT_READ:
                 return value

@@ -275,7 +275,7 @@ def lengths_and_signs_of_cores(statement):
                 == constant
             )
             assert chain_holds(statement.tex("equals $u(z)$ only if"), names) == constant
-            assert chain_holds(statement.tex("that is"), names) == constant
+            assert chain_holds(statement.tex("only if $u(z) = 0$, that is"), names) == constant
             assert chain_holds(statement.tex("$v = 0$. (b)"), names)
             assert chain_holds(statement.tex("as long as"), names) == (not constant)
             assert chain_holds(statement.tex("$q > 0$. (c)"), names)
