@@ -45,7 +45,7 @@ def the_gradient_of_the_sum(statement):
     z, eps, gain = (given(statement, name) for name in ("z", r"\varepsilon", r"\gamma"))
     names = layer(z, eps, gain)
     names["dz"] = gradient(names, (1, 1, 1))
-    assert holds(statement, 4, names | {r"\ell": sum(names["y"])})
+    assert holds(statement, 6, names | {r"\ell": sum(names["y"])})
     assert sum(names["dz"]) == term(statement, "add up to")
     assert gradient(layer(z, eps, (5, 5, 5)), (1, 1, 1)) == term(statement, "With equal gains it is")
 
@@ -55,14 +55,14 @@ def the_two_products_of_the_gradient(statement):
     for z, eps in (((1, 2, 4), R(1, 3)), ((0, 1), 0)):
         names = layer(z, eps, (2, -1, 3)[: len(z)], g=Matrix((1, 2, 5)[: len(z)]))
         names |= {r"\hat g": names[r"\gamma"].multiply_elementwise(names["g"]), "dz": gradient(names, names["g"])}
-        assert holds(statement, 4, names)
+        assert holds(statement, 3, names)
 
 
 @reads("jvp")
 def the_change_along_a_direction(statement):
     names = layer((1, 2, 4), R(1, 3), (2, -1, 3), g=Matrix((1, 2, 5)), h=Matrix((1, 0, -3)))
     names |= {"r": 1 / sqrt(names["q"] + R(1, 3)), r"\operatorname{mean}": lambda w: sum(w) / 3}
-    assert holds(statement, 1, names)
+    assert holds(statement, 2, names)
     J = exact.jacobian([1, 2, 4], R(1, 3))
     expected = names[r"\gamma"].multiply_elementwise(J * names["h"])
     first, second = re.search(r"input is \$(.*?) = (.*?)\$", statement.text).groups()
@@ -86,9 +86,8 @@ def which_cotangents_come_back_as_nothing(statement):
         assert len(claims) == 2
         assert gradient(names, (1, 1, 1)) == term(statement, "by $z$ is") * sympy.ones(3, 1)
         start, end = ("", "In") if eps else ("At", ",")
-        assert holds(statement, 1, {**names}, start=start, end=end)
+        assert holds(statement, 1 if eps else 2, names, start=start, end=end)
     assert not gradient(layer((1, 2, 4), 1, (1, 2, 2)), (1, 1, 1)).is_zero_matrix
-    assert holds(statement, 2, names, start="At")
 
 
 @reads("vjp-store")
@@ -146,7 +145,6 @@ def a_running_sum_of_ones_stops(statement):
             sums = running_sum(np.ones(3000), BITS[name])
             assert int(sums[-1]) == int(sums[int(limit) - 1]) == limit
     assert int(running_sum(np.ones(9), 2)[-1]) == 4
-    assert int(running_sum(np.ones(9), 1)[-1]) == 2
     assert holds(statement, 1, {"p": 2}, end="rounding")
     assert term(statement, "after the other to") == 0
 
@@ -176,7 +174,7 @@ def the_recurrence_and_the_first_three_derivatives(statement):
     left, right = recurrence.split("=")
     for z, h, eps in (((0, 1), (1, 0), R(1, 4)), ((1, 1, -2), (1, 0, 3), 2)):
         names = line(z, h, eps)
-        assert holds(statement, 6, names)
+        assert holds(statement, 7, names)
         p = [int(start[0]), int(start[1])]
         for n in range(5):
             now = names | {"n": n, "p_n": p[n + 1], "p_{n-1}": p[n]}
@@ -219,7 +217,7 @@ def the_derivatives_of_two_coordinates(statement):
     z = given_with(statement, "z", {"t": T})
     assert z == Matrix([T, 0])
     formulas = [
-        re.search(r"s\(t\) = ([^$,]*)\$", statement.text)[1],
+        re.search(r"s\(t\) = ([^$]*)\$, with", statement.text)[1],
         *[found.replace("&", "") for found in re.findall(r"s'+ &= (.*?)(?:, \\\\| \\end)", statement.text)],
     ]
     assert len(formulas) == 4
@@ -227,7 +225,9 @@ def the_derivatives_of_two_coordinates(statement):
         for order, formula in enumerate(formulas):
             assert same(value(formula, {"t": t}), along(order, t))
     at = value(re.search(r"At \$t = (\\tfrac34|[^$]*)\$, \$s, s'", statement.text)[1])
-    shown = [value(tex) for tex in re.findall(r"\$([^$]*)\$", part(statement, "s'''$ are", "At"))[:4]]
+    shown = [
+        value(tex) for tex in re.findall(r"\$([^$]*)\$", re.search(r"s'''\$ are (.*?)\. At", statement.text)[1])[:4]
+    ]
     assert shown == [along(order, at) for order in range(4)]
     last = part(statement, "15625}$. At")
     t = value(re.search(r"t = ([^$]*)\$", last)[1])
@@ -312,11 +312,7 @@ def even_derivatives_vanish_at_a_constant_row(statement):
     eps = R(1, 3)
     names = line((2, 2, 2), (1, 0, 3), eps)
     shown = term(statement, "that the third is", names)
-    assert same(
-        shown,
-        names["u'''"],
-        term(statement, "The third derivative is", names | {"p_2": -(names["r"] ** 2) * names["m"] / 2}),
-    )
+    assert same(shown, names["u'''"])
     assert names["derivatives"][2].is_zero_matrix
     assert names["derivatives"][4].is_zero_matrix
     assert close(names["u"], 0)
@@ -373,7 +369,7 @@ def two_lost_coordinates(statement):
 def a_gradient_of_0_times_a_number(statement):
     factor = R(re.search(r"\$([\d.]+) \\sum y\$", statement.text)[1])
     gradient_of_sum = gradient(layer((1, 2, 4), 1), (1, 1, 1))
-    assert close(gradient_of_sum, term(statement, "The gradient is"))
+    assert close(gradient_of_sum, term(statement, ". The gradient is"))
     assert close(factor * gradient_of_sum, term(statement, "times $0$ is"))
     assert R(re.search(r"and \$([\d.]+)\$ times \$(\d)\$", statement.text)[1]) == factor
     assert close(gradient_of_sum, value(re.search(r"and \$([\d.]+)\$ times \$(\d)\$", statement.text)[2]))

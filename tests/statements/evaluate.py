@@ -11,6 +11,8 @@ from sympy import Matrix, Rational, sqrt
 from statements import tex
 
 BLANK = re.compile(r"(?:\s|\\[,;! ]|\\quad|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])|&|\\\\|\\text\{[^}]*\}|~)+")
+ALIGNED = re.compile(r"\\begin\{aligned\}|[.,]?\s*\\end\{aligned\}")
+END = re.compile(r"(?:\s|(?<!\\)[.,;:])+$")
 NUMBER = re.compile(r"\d+(?:(?:\\,|\{,\})\d{3})*(?:\.\d+)?")
 SIGNS = {r"\le": "<=", r"\leq": "<=", r"\ge": ">=", r"\geq": ">=", r"\ne": "!=", r"\neq": "!=", r"\approx": "~"}
 RELATION = re.compile(r"\\(?:leq?|geq?|neq?|approx)(?![a-z])|[<>=]")
@@ -67,7 +69,7 @@ class Formula:
             if self.take("/"):
                 value = value / self.power()
             elif self.take(r"\odot"):
-                value = value.multiply_elementwise(self.power())
+                value = value.multiply_elementwise(self.product())
             elif self.take(r"\cdot", r"\times") or not (rest == "" or rest.startswith(ENDS) or self.closes(rest)):
                 value = value * self.power()
             else:
@@ -182,6 +184,8 @@ class Formula:
                     continue
                 self.place += len(name) + (entry.end() if entry else 0)
                 value = self.names[name]
+                if value is None:
+                    raise UnreadableError(f"{name} has no value")
                 if entry:
                     return self.entry(value, entry[1] or entry[2])
                 if callable(value):
@@ -205,7 +209,7 @@ def operator_norm(matrix):
 
 def value(text, names=()):
     """The value of a term, with vectors as columns."""
-    return Formula(text.strip().rstrip(" .,;:"), {name: whole(value) for name, value in dict(names).items()}).whole()
+    return Formula(END.sub("", text.strip()), {name: whole(value) for name, value in dict(names).items()}).whole()
 
 
 def whole(value):
@@ -267,7 +271,7 @@ def judge(text, names):
     """How many relations of a text could be read; an AssertionError for one that is false."""
     seen = 0
     for formula in tex.formulas(text):
-        for part in parts(formula):
+        for part in parts(ALIGNED.sub("", formula).replace(r"\text{where }", ",")):
             true = chain_holds(part, names)
             assert true is not False, f"{part.strip()} is false for {names}"
             seen += true is not None
@@ -305,7 +309,7 @@ def layer(z, eps, gain=None, bias=None, **more):
     q = v.dot(v) / d
     gain = Matrix(gain) if gain else sympy.ones(d, 1)
     bias = Matrix(bias) if bias else sympy.zeros(d, 1)
-    names = {"d": d, "z": z, "v": v, "q": q, r"\mu": sum(z) / d, "P": centre, "I": sympy.eye(d)}
+    names = {"dz": None, "d": d, "z": z, "v": v, "q": q, r"\mu": sum(z) / d, "P": centre, "I": sympy.eye(d)}
     names |= {r"\mathbf{1}": sympy.ones(d, 1), r"\varepsilon": eps, r"\gamma": gain, r"\beta": bias}
     if q + eps > 0:
         u = v / sqrt(q + eps)
