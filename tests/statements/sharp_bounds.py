@@ -72,7 +72,7 @@ def the_polynomial_of_the_gains(statement):
         matrix = value(
             re.search(r"polynomial of \$([^$]*)\$", statement.text)[1], {r"\gamma": Matrix(gain), "P": centre}
         )
-        assert sympy.expand(matrix.charpoly(X).as_expr() - claimed) == 0
+        assert sympy.expand((X * sympy.eye(d) - matrix).det() - claimed) == 0
         root = max(sympy.Poly(slope, X).nroots(60))
         names = layer(gain, 1, gain) | {r"\lambda": largest_square(gain), "x": largest_square(gain)}
         squares = sorted((number**2 for number in gain), reverse=True)
@@ -96,12 +96,12 @@ def the_worst_direction(statement):
     entry = re.search(r"h_i = ([^$]*)\$", statement.text)[1]
     h = Matrix([value(entry, names | {"i": i}) for i in (1, 2, 3)])
     assert close(sum(h), 0)
-    assert holds(statement, 2, names | {"h": h}, end="If")
+    assert holds(statement, 2, names | {"h": h}, start="If $s_1 > s_2", end="If $s_1 = s_2")
     assert not chain_holds(statement.tex("is centred, and").replace("h", "z"), names | {"z": Matrix([1, 0, -1])})
     twice = layer((2, 2, 1), 1, (2, 2, 1)) | {r"\lambda": 4, "s_1": 4, "s_2": 4, "i": 1, "j": 2}
     twice |= {"e_i": Matrix([1, 0, 0]), "e_j": Matrix([0, 1, 0])}
     twice["h"] = value(re.search(r"\$h = ([^$]*)\$", statement.text)[1], twice)
-    assert holds(statement, 3, twice, start="If")
+    assert holds(statement, 3, twice, start="If $s_1 = s_2")
     assert chain_holds(statement.tex("is centred, and"), twice)
     assert sum(twice["h"]) == 0
 
@@ -136,7 +136,7 @@ def the_bound_over_the_norm(statement):
         assert close(quotient, term(statement, "ge 3$, and", names)) == (len(z) == 2)
         conditions = [chain_holds(found, names) for found in re.findall(r"for \$(d [^$]*)\$", statement.text)]
         assert conditions == [len(z) >= 3, len(z) == 2]
-        assert holds(statement, 2, names, end="the bound")
+        assert holds(statement, 1, names, end="the bound")
 
 
 @reads("sharp-between")
@@ -146,10 +146,10 @@ def the_norm_lies_between(statement):
             ((weighted(gain).T * weighted(gain)).eigenvals(multiple=True)), key=lambda e: -sympy.re(e.evalf(50))
         )
         names = layer(z, R(1, 3), gain) | {r"\sigma_1": sqrt(singular[0]), r"\sigma_2": sqrt(singular[1])}
-        assert holds(statement, 4, names)
+        assert holds(statement, 3, names)
         p = sympy.prod(X - number**2 for number in gain).diff(X)
-        zeros = sorted(sympy.Poly(p, X).nroots(60), reverse=True)
-        assert close(singular[1].evalf(60), zeros[1], R(1, 10**15))
+        zeros = sorted(sympy.real_roots(p), reverse=True)
+        assert close(singular[1], zeros[1])
     statement.says("At every input", "two largest singular values", "two largest zeros")
 
 
@@ -171,9 +171,19 @@ def inner(d, m):
     return a, b, max((sqrt(1 - t) * (a + b * t) for t in points), key=lambda e: e.evalf(30))
 
 
+def worst_block(d):
+    """The m of the largest inner maximum, in floating point."""
+
+    def top(m):
+        a, b = 2 * m / d, ((m * m + m * (d - 1 - m) * d) ** 0.5 - m) / d
+        return 2 * (a + b) ** 1.5 / (3 * (3 * b) ** 0.5) if 2 * b > a else a
+
+    return max(range(1, d), key=top)
+
+
 def constant(d):
     """K_d, the inner maximum at the zero of its derivative."""
-    return max(inner(d, m)[2].evalf(30) for m in range(1, d))
+    return inner(d, worst_block(d))[2].evalf(30)
 
 
 @reads("sharp-max-norm")
@@ -240,8 +250,8 @@ def a_bias_between_two_layers(statement):
     bias = term(statement, "the bias")
     k = sympy.Symbol("k", real=True)
     chain = (k / sqrt(k * k + eps) + bias[1]) / sqrt((k / sqrt(k * k + eps) + bias[1]) ** 2 + eps)
-    slope = sympy.lambdify(k, chain.diff(k), "mpmath")
-    largest = max(slope(sympy.Float(n) / 500) for n in range(-2000, 2000))
+    slope = sympy.lambdify(k, chain.diff(k), "math")
+    largest = max(slope(n / 500) for n in range(-2000, 2000))
     exactly, decimals = re.search(r"chain is \$(.*) \\approx ([\d.]+)\$", statement.text).groups()
     assert close(value(exactly), R(str(largest)), R(1, 10**5))
     assert close(value(exactly), value(decimals), R(1, 2 * 10**6))
@@ -335,7 +345,7 @@ def s_slope(s, eps, k):
 @reads("sharp-bounds-wrong-the-operator-norm-is-max-i")
 def the_bound_over_the_norm_at_one_input(statement):
     gain, z = given(statement, r"\gamma"), given(statement, "z")
-    for eps in (R(1, 3), 1):
+    for eps in (given(statement, r"\varepsilon"),):
         names = layer(z, eps, gain, i=1)
         claim = value(statement.tex(""), names)
         ratio = claim / operator_norm(sympy.diag(*gain) * names["J"])
@@ -352,7 +362,8 @@ def the_norm_on_a_row_of_variance_1(statement):
         term(statement, "The Lipschitz constant is", {r"\varepsilon": R(1, 9)}),
     )
     assert names["q"] == term(statement, "On a row of variance")
-    assert close(operator_norm(names["J"]), term(statement, "the norm is"), R(1, 10**5))
+    assert operator_norm(names["J"]) < term(statement, "the norm is below")
+    assert close(operator_norm(names["J"]), term(statement, "the norm is below"), R(1, 10**5))
     assert holds(statement, 1, names)
     statement.says("for being not Lipschitz")
 
@@ -360,8 +371,7 @@ def the_norm_on_a_row_of_variance_1(statement):
 @reads("sharp-bounds-wrong-one-norm-is-as-good-as")
 def two_norms_at_the_worst_input(statement):
     d = int(given(statement, "d"))
-    m, best = max(((m, inner(d, m)[2].evalf(30)) for m in range(1, 60)), key=lambda pair: pair[1])
-    a, b, _ = inner(d, m)
+    a, b, best = inner(d, worst_block(d))
     tau = (2 * b - a) / (3 * b)
     euclidean, largest = re.search(r"norm \$([\d.]+)\$ and the norm \$([\d.]+)\$", statement.text).groups()
     assert close(best, value(largest), R(1, 20))
