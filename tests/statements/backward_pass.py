@@ -401,13 +401,12 @@ def gain_last_and_a_mean_taken_twice(statement):
 
 @reads("backward-pass-wrong-the-optimizer-works-in-float32-so")
 def running_sums_in_half_formats(statement):
-    positions, one, two, right = map(
-        int,
-        re.search(
-            r"over \$(\d+)\$ positions, returns \$d\\beta_i = (\d+)\$ with one thread and \$(\d+)\$ with two, one running sum each, instead of \$(\d+)\$",
-            statement.text,
-        ).groups(),
+    found = re.search(
+        r"over \$(\d+)\$ positions, returns \$d\\beta_i = (\d+)\$ with one thread and \$(\d+)\$ with two, "
+        r"one running sum each, instead of \$(\d+)\$",
+        statement.text,
     )
+    positions, one, two, right = map(int, found.groups())
     stop = int(running_sum(np.ones(positions), BITS["bfloat16"])[-1])
     half = int(running_sum(np.ones(positions // 2), BITS["bfloat16"])[-1])
     assert (one, two, right) == (stop, 2 * half, positions)

@@ -10,7 +10,7 @@ from sympy import Matrix, Rational, sqrt
 
 from statements import tex
 
-BLANK = re.compile(r"(?:\s|\\[,;! ]|\\quad|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])|&|\\\\|\\text\{[^}]*\}|~)+")
+BLANK = re.compile(r"(?:\s|\\[,;! ]|\\q?quad|\\(?:left|right|[bB]igg?[lr]?)(?![a-zA-Z])|&|\\\\|\\text\{[^}]*\}|~)+")
 ALIGNED = re.compile(r"\\begin\{aligned\}|[.,]?\s*\\end\{aligned\}")
 END = re.compile(r"(?:\s|(?<!\\)[.,;:])+$")
 NUMBER = re.compile(r"\d+(?:(?:\\,|\{,\})\d{3})*(?:\.\d+)?")
@@ -147,7 +147,8 @@ class Formula:
             return sympy.diag(*self.base())
         if self.take(r"\operatorname{sign}"):
             return sympy.sign(self.base())
-        if self.take(r"\max("):
+        if not self.rest().startswith(r"\max_") and self.take(r"\max"):
+            self.need("(")
             entries = [self.sum()]
             while self.take(","):
                 entries.append(self.sum())

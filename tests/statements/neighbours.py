@@ -420,7 +420,7 @@ def gain_bias_and_centring_folded_by_hand(statement):
     assert folded == value(re.search(r"diag\}\(\\gamma\) = ([^$]*)\$", statement.text)[1]).T
     assert sum(folded) / 3 == term(statement, "with the mean")
     assert centred == term(statement, "; centred,").T
-    constant, expanded, result = re.search(r"A\\beta \+ c = (([^=$]*) = ([^$]*))\$", statement.text).groups()
+    expanded, result = re.search(r"A\\beta \+ c = ([^=$]*) = ([^$]*)\$", statement.text).groups()
     assert value(expanded) == value(result) == (A * bias)[0] + c
     assert [int(n) for n in re.findall(r"-?\d", expanded.replace("- ", "-"))] == list(bias)
     u = layer((1, 2, 5), R(1, 3))
