@@ -1,6 +1,7 @@
 """Readings of the statements on the backward pass: gradients and derivatives along lines in exact arithmetic."""
 
 import re
+from functools import cache
 
 import numpy as np
 import sympy
@@ -26,10 +27,12 @@ def the_sum_of_two_coordinates():
     return sum(exact.layer_norm([T, 0], [1, 2], [0, 0], R(1, 4)))
 
 
+@cache
 def along(order, t):
     return the_sum_of_two_coordinates().diff(T, order).subs(T, t) if order else the_sum_of_two_coordinates().subs(T, t)
 
 
+@cache
 def frozen(t):
     """The second derivative along (1, 0) with mean and root held constant, of the sum of the outputs."""
     mu, r = sympy.symbols("mu r")
@@ -149,10 +152,16 @@ def a_running_sum_of_ones_stops(statement):
     assert term(statement, "after the other to") == 0
 
 
+@cache
+def core_derivatives(z, h, eps):
+    """The core and its first four derivatives along a line, by differentiating it."""
+    u = exact.core([entry + T * step for entry, step in zip(z, h, strict=True)], eps)
+    return [u.diff(T, n).subs(T, 0) if n else u.subs(T, 0) for n in range(5)]
+
+
 def line(z, h, eps):
     """The names of the statement on derivatives along a line, its p_n and c_n by differentiating the core."""
     names = layer(z, eps)
-    u = exact.core([entry + T * step for entry, step in zip(z, h, strict=True)], eps)
     w = names["P"] * Matrix(h)
     names |= {
         "w": w,
@@ -161,7 +170,7 @@ def line(z, h, eps):
         r"\operatorname{mean}": lambda x: sum(x) / len(z),
     }
     names |= {"a": w.dot(names["u"]) / len(z), "m": w.dot(w) / len(z)}
-    names["derivatives"] = [u.diff(T, n).subs(T, 0) if n else u.subs(T, 0) for n in range(5)]
+    names["derivatives"] = core_derivatives(tuple(z), tuple(h), eps)
     names |= {"u" + "'" * n: names["derivatives"][n] for n in (1, 2, 3)}
     return names
 
