@@ -58,7 +58,7 @@ def the_two_products_of_the_gradient(statement):
     for z, eps in (((1, 2, 4), R(1, 3)), ((0, 1), 0)):
         names = layer(z, eps, (2, -1, 3)[: len(z)], g=Matrix((1, 2, 5)[: len(z)]))
         names |= {r"\hat g": names[r"\gamma"].multiply_elementwise(names["g"]), "dz": gradient(names, names["g"])}
-        assert holds(statement, 3, names)
+        assert holds(statement, 4, names)
 
 
 @reads("jvp")

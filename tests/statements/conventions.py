@@ -65,7 +65,7 @@ def the_factor_of_another_epsilon(statement):
         if q < R(1, 10**40):
             assert close(factor, term(statement, "lies between", names, 1), R(1, 10**30))
     assert "q \\to 0" in statement.tex("latter as")
-    assert holds(statement, 1, {"q": R(1, 2)}, start="/(2q)$")
+    assert chain_holds(statement.tex("/(2q)$ if"), {"q": R(1, 2)})
     statement.says("by at most")
 
 
@@ -115,7 +115,7 @@ def the_other_divisor_is_another_epsilon(statement):
         assert names["q_1"] == names["v"].dot(names["v"]) / (len(z) - 1)
         names["c"] = value(statement.tex("and", 0).partition("=")[2], names)
         # the definitions themselves, the hypothesis and the two displayed equations
-        assert holds(statement, 4, names)
+        assert holds(statement, 5, names)
         ours = layer(z, term(statement, "with the gain", names, 1))["u"]
         gain = term(statement, "with the gain", names | {r"\gamma": 2})
         assert close(gain * ours, 2 * names["v"] / sqrt(names["q_1"] + eps))
