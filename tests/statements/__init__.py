@@ -20,7 +20,7 @@ FENCED = re.compile(
 SOLUTION = re.compile(r"^`+\{solution-start\} (?P<label>\S+)\n(?P<body>(?s:.*?))^`+\{solution-end\}$", re.M)
 CELL = re.compile(r"^(`{3,}|:{3,})\{code-cell\}(?s:.*?)^\1$", re.M)
 VERDICT = re.compile(
-    r"^\((?P<label>[\w-]+)\)=\n### (?P<title>.*)\n(?P<body>(?s:.*?))(?=^```\{code-cell\}|^\(|^##)", re.M
+    r"^\((?P<label>[\w-]+)\)=\n### (?P<title>.*)\n(?P<body>(?s:.*?))(?=^```\{code-cell\}|^\([\w-]+\)=$|^##)", re.M
 )
 CORRECTED = re.compile(r"^(?:### |\*\*)“?\"?(?P<title>[^\n]+)", re.M)
 OPTION = re.compile(r"^:[\w-]+:.*\n", re.M)
