@@ -43,9 +43,8 @@ def pytest_itemcollected(item):
 def pytest_collection_modifyitems(config, items):
     """A run that is recorded does not ask whether the record is up to date."""
     if config.option.record:
-        left_out = [
-            item for item in items if "recorded" in getattr(item, "fixturenames", ())
-        ]  # cells of notebooks have none
+        # Cells of notebooks have no fixtures.
+        left_out = [item for item in items if "recorded" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 
