@@ -186,3 +186,149 @@ split=> [z v0|γ H|c].
   by rewrite invr_ge0; apply: mulr_ge0 (sqrtr_ge0 _) (sqr_ge0 _).
 Qed.
 End OnePlus.
+
+Section OnePlusGain.
+Variables (R : rcfType) (n : nat).
+Notation d := n.+1.
+Implicit Types (u w β : 'cV[R]_d).
+
+(* Let a layer compute (1 + w) ⊙ u + β. If its w is used as the gain, the output lacks exactly u; if the gain 1 + w is stored
+   and 1 is added once more, it has u too much. At w = 0 the first mistake leaves β. Stored with p significant bits, by a
+   rounding with the relative error 2^(−p), w makes the gain wrong by at most η|w|, a stored gain by at most η|1 + w| *)
+Theorem one_plus_gain u w β :
+  [/\ ((ones + w) ⊙ u + β) - (w ⊙ u + β) = u,
+      ((ones + (ones + w)) ⊙ u + β) - ((ones + w) ⊙ u + β) = u,
+      0 ⊙ u + β = β
+    & forall (p : nat) (rounded : R -> R), let η := (2 ^+ p)^-1 in
+        (forall x, `|rounded x - x| <= η * `|x|) -> forall i,
+        `|(1 + rounded (w i 0)) - (1 + w i 0)| <= η * `|w i 0|
+        /\ `|rounded (1 + w i 0) - (1 + w i 0)| <= η * `|1 + w i 0|].
+Proof.
+split=> [|||p rounded η H i]; try by apply/vecP => i; rewrite !mxE /=; ring.
+by split; rewrite ?H // opprD addrACA subrr add0r.
+Qed.
+End OnePlusGain.
+
+Section Probe.
+Variable R : rcfType.
+Implicit Types (ε : R).
+
+(* the core of the two entries a < b at ε = 0 is (−1, 1) *)
+Lemma core_two (a b : R) : a < b -> core 0 (vec [:: a; b] : 'cV[R]_2) = vec [:: -1; 1].
+Proof.
+move=> ab; have m : mean (vec [:: a; b] : 'cV[R]_2) = (a + b) / 2 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have v : centred (vec [:: a; b] : 'cV[R]_2) = vec [:: (a - b) / 2; (b - a) / 2].
+  by apply/vecP; case=> [[|[|k]] //= i]; rewrite centredE m !mxE /=; field.
+have q : variance (vec [:: a; b] : 'cV[R]_2) = ((b - a) / 2) ^+ 2.
+  by rewrite /variance v !big_ord_recl big_ord0 !mxE /=; field.
+have ba : 0 < b - a by rewrite subr_gt0.
+rewrite /core addr0 q sqrtr_sqr gtr0_norm ?divr_gt0 ?ltr0n // v.
+by apply/vecP; case=> [[|[|k]] //= i]; rewrite !mxE /=; field; rewrite gt_eqF.
+Qed.
+
+(* At ε = 0 the array (1 2; 4 8) becomes (−1 1; −1 1) when the last axis is normalized, and (−11 −7; 1 17)/√115 when both are *)
+Theorem axes_example :
+  [/\ core 0 (vec [:: 1; 2]) = vec [:: -1; 1] :> 'cV[R]_2, core 0 (vec [:: 4; 8]) = vec [:: -1; 1] :> 'cV[R]_2
+    & core 0 (vec [:: 1; 2; 4; 8]) = (√115)^-1 *: vec [:: -11; -7; 1; 17] :> 'cV[R]_4].
+Proof.
+split; first by apply: core_two; rewrite ltr1n.
+  by apply: core_two; rewrite ltr_nat.
+have m : mean (vec [:: 1; 2; 4; 8] : 'cV[R]_4) = 15 / 4 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have v : centred (vec [:: 1; 2; 4; 8] : 'cV[R]_4) = 4^-1 *: vec [:: -11; -7; 1; 17].
+  by apply/vecP; case=> [[|[|[|[|k]]]] //= i]; rewrite centredE m !mxE /=; field.
+have q : variance (vec [:: 1; 2; 4; 8] : 'cV[R]_4) = 115 * 4^-1 ^+ 2.
+  by rewrite /variance v !big_ord_recl big_ord0 !mxE /=; field.
+rewrite /core addr0 v q sqrtrM ?ler0n // sqrtr_sqr ger0_norm ?invr_ge0 ?ler0n // scalerA; congr (_ *: _).
+by rewrite invfM invrK -mulrA divff ?mulr1 ?pnatr_eq0.
+Qed.
+
+(* For z = (0, 2), ε = 3, stored gain (2, 2) and β = 0 the last output coordinate is 1 in the layer of this book, 1/2 with ε
+   outside the root, 2/√5 with the divisor d − 1, 2/(√2 + 3) with both, 2/√3 with max(q, ε), 2 without ε, 2/√10 with ε
+   squared, 4/√5 without centring, 3/2 if the stored gain means 1 + w, 1/2 if the gain is left out. Only the second and the
+   last agree; a stored gain of 3 tells them apart *)
+Theorem convention_probe :
+  let z := vec [:: 0; 2] : 'cV[R]_2 in let ε := 3 in let last (x : 'cV[R]_2) := x ord_max 0 in
+  let g := vec [:: 2; 2] : 'cV[R]_2 in
+  let v := centred z in let q := variance z in let q1 := ⟨v, v⟩ / (2 - 1) in let m := ⟨z, z⟩ / 2 in
+  let divided (s : R) (x : 'cV[R]_2) := s^-1 *: x in
+  let outputs := [:: last (layer_norm ε g 0 z); last (g ⊙ divided (√q + ε) v); last (g ⊙ divided √(q1 + ε) v);
+    last (g ⊙ divided (√q1 + ε) v); last (g ⊙ divided √(Num.max q ε) v); last (g ⊙ divided √q v);
+    last (g ⊙ divided √(q + ε ^+ 2) v); last (g ⊙ divided √(m + ε) z); last ((ones + g) ⊙ core ε z); last (core ε z)] in
+  [/\ outputs = [:: 1; 1 / 2; 2 / √5; 2 / (√2 + 3); 2 / √3; 2; 2 / √10; 4 / √5; 3 / 2; 1 / 2],
+      sorted <%R ([:: 2 / (√2 + 3); 1 / 2; 2 / √10; 2 / √5; 1; 2 / √3; 3 / 2; 4 / √5; 2] : seq R)
+    & let g' := vec [:: 3; 3] : 'cV[R]_2 in last (g' ⊙ divided (√q + ε) v) <> last (core ε z)].
+Proof.
+move=> z ε last g v q q1 m divided outputs.
+have mz : mean z = 1 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have v1 : v ord_max 0 = 1 by rewrite /v centredE mz !mxE /=; ring.
+have v0 : v 0 0 = -1 by rewrite /v centredE mz !mxE /=; ring.
+have vv : ⟨v, v⟩ = 2.
+  have vE : v = vec [:: -1; 1] by apply/vecP; case=> [[|[|l]] //= i]; rewrite /v centredE mz !mxE /=; ring.
+  by rewrite vE /dot !big_ord_recl big_ord0 !mxE /=; ring.
+have q_1 : q = 1 by rewrite /q variance_dot -/v vv divff ?pnatr_eq0.
+have q1_2 : q1 = 2 by rewrite /q1 vv (_ : 2 - 1 = 1 :> R) ?divr1 //; ring.
+have m_2 : m = 2 by rewrite /m /dot !big_ord_recl big_ord0 !mxE /=; field.
+have r4 : √(1 + 3) = 2 :> R by apply: sqrt_eq; rewrite ?ler0n //; ring.
+have r1 : √1 = 1 :> R by rewrite sqrtr1.
+have z1 : z ord_max 0 = 2 by rewrite !mxE.
+have lastE (w x : 'cV[R]_2) s : last (w ⊙ divided s x) = w ord_max 0 * (x ord_max 0 / s).
+  by rewrite /last hadamardE mxE [_ * x _ _]mulrC.
+have n2 : 2 != 0 :> R by rewrite pnatr_eq0.
+have coreL : last (core ε z) = 1 / 2 by rewrite /last coreE -/v -/q v1 q_1 /ε r4.
+split.
+- have e0 : last (layer_norm ε g 0 z) = 1 by rewrite /last layer_normE -/(last (core ε z)) coreL !mxE /=; field.
+  have e8 : last ((ones + g) ⊙ core ε z) = 3 / 2.
+    by rewrite /last hadamardE -/(last (core ε z)) coreL !mxE /=; field.
+  rewrite /outputs e0 e8 coreL !lastE v1 z1 q_1 q1_2 m_2 r1 /ε !mxE /=.
+  rewrite (_ : Num.max 1 3 = 3 :> R); last by apply/max_idPr; rewrite ler1n.
+  rewrite (_ : 2 + 3 = 5 :> R); last by ring.
+  rewrite (_ : 1 + 3 ^+ 2 = 10 :> R); last by ring.
+  rewrite (_ : 2 * (1 / (1 + 3)) = 1 / 2 :> R); last by field.
+  by rewrite !mul1r !invr1 !mulr1 mulrA (_ : 2 * 2 = 4 :> R) //; ring.
+- have up (a b : R) : 0 <= a -> a ^+ 2 < b -> a < √b.
+    move=> a0 ab; apply: ltr_of_sqr; rewrite ?sqrtr_ge0 // sqrK // ltW // (le_lt_trans _ ab) ?sqr_ge0 //.
+  have lo (a b : R) : 0 <= a -> 0 <= b -> b < a ^+ 2 -> √b < a.
+    by move=> a0 b0 ba; apply: ltr_of_sqr; rewrite ?sqrK.
+  have s (k : nat) : (0 < k)%N -> 0 < √(k%:R : R) by move=> k0; rewrite sqrtr_gt0 ltr0n.
+  have cross (a b c e : R) : 0 < b -> 0 < e -> a * e < c * b -> a / b < c / e.
+    by move=> b0 e0 H; rewrite ltr_pdivr_mulr // mulrAC ltr_pdivl_mulr.
+  have [s2 s3 s5 s10] : [/\ 0 < √2 :> R, 0 < √3 :> R, 0 < √5 :> R & 0 < √10 :> R] by split; apply: s.
+  have g1 : 1 < √2 :> R by apply: up; rewrite ?ler01 // expr1n ltr1n.
+  have l4 : √10 < 4 :> R by apply: lo; rewrite ?ler0n // -natrX ltr_nat.
+  have g2 : 2 < √5 :> R by apply: up; rewrite ?ler0n // -natrX ltr_nat.
+  have l2 : √3 < 2 :> R by apply: lo; rewrite ?ler0n // -natrX ltr_nat.
+  have g43 : 4 / 3 < √3 :> R.
+    apply: up; first by rewrite divr_ge0 ?ler0n.
+    by rewrite expr_div_n -!natrX ltr_pdivr_mulr ?ltr0n // -natrM ltr_nat.
+  have l83 : √5 < 8 / 3 :> R.
+    apply: lo; rewrite ?divr_ge0 ?ler0n //.
+    by rewrite expr_div_n -!natrX ltr_pdivl_mulr ?ltr0n // -natrM ltr_nat.
+  have l510 : √5 < √10 :> R by rewrite ltr_sqrt ?ltr0n // ltr_nat.
+  have T : 0 < 2 :> R by rewrite ltr0n.
+  have h0 : 2 / (√2 + 3) < 1 / 2 :> R.
+    have b0 : 0 < √2 + 3 :> R by rewrite addr_gt0 ?ltr0n.
+    apply: (cross _ _ _ _ b0 T); rewrite mul1r -subr_gt0 (_ : _ - _ = √2 - 1); last by ring.
+    by rewrite subr_gt0.
+  have h1 : 1 / 2 < 2 / √10 :> R.
+    by apply: cross => //; rewrite mul1r (_ : 2 * 2 = 4 :> R) //; ring.
+  have h2 : 2 / √10 < 2 / √5 :> R.
+    by apply: cross => //; rewrite ltr_pmul2l.
+  have h3 : 2 / √5 < 1 :> R.
+    by rewrite ltr_pdivr_mulr // mul1r.
+  have h4 : 1 < 2 / √3 :> R.
+    by rewrite ltr_pdivl_mulr // mul1r.
+  have h5 : 2 / √3 < 3 / 2 :> R.
+    rewrite ltr_pdivr_mulr // -subr_gt0 (_ : _ - _ = 3 / 2 * (√3 - 4 / 3)); last by field.
+    by rewrite mulr_gt0 ?divr_gt0 ?ltr0n // subr_gt0.
+  have h6 : 3 / 2 < 4 / √5 :> R.
+    rewrite ltr_pdivl_mulr // -subr_gt0 (_ : _ - _ = 3 / 2 * (8 / 3 - √5)); last by field.
+    by rewrite mulr_gt0 ?divr_gt0 ?ltr0n // subr_gt0.
+  have h7 : 4 / √5 < 2 :> R.
+    rewrite ltr_pdivr_mulr // -subr_gt0 (_ : _ - _ = 2 * (√5 - 2)); last by ring.
+    by rewrite mulr_gt0 // subr_gt0.
+  by rewrite /= h0 h1 h2 h3 h4 h5 h6 h7.
+- move=> g'; rewrite lastE v1 q_1 r1 coreL !mxE /= => /eqP; rewrite -subr_eq0.
+  rewrite (_ : _ - _ = 1 / 4); last by rewrite /ε; field.
+  by rewrite mul1r invr_eq0 pnatr_eq0.
+Qed.
+End Probe.
