@@ -1,6 +1,6 @@
 (* The statements of the page "Neighbours". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon gain.
+From lnbook Require Import Definitions Basics Derivatives epsilon gain shift_invariance.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -311,6 +311,32 @@ move/addIr/eqP; rewrite -subr_eq0 (_ : _ - _ = 3 * variance e); last by ring.
 by rewrite mulf_eq0 pnatr_eq0 (gt_eqF p0).
 Qed.
 End Batch.
+
+Section BatchBias.
+Variables (R : rcfType) (n k : nat).
+Notation d := n.+1.
+Implicit Types (γ β b : 'cV[R]_d) (W : 'M[R]_(d, k)) (x : 'cV[R]_k) (ε c : R).
+
+(* In z = Wx + b before batch normalization in training, for the inputs that are the columns of X, replacing b by any b'
+   changes no output. Before layer normalization (ε > 0, no gain 0) this is so for b' − b = c1 only, for every x *)
+Theorem batch_bias N ε γ β W b b' (X : 'M[R]_(k, N.+1)) :
+  batch_norm ε γ β (\matrix_(c, s) (W *m col s X + b') c 0) = batch_norm ε γ β (\matrix_(c, s) (W *m col s X + b) c 0)
+  /\ (0 < ε -> (forall i, γ i 0 != 0) -> forall x,
+      layer_norm ε γ β (W *m x + b') = layer_norm ε γ β (W *m x + b) <-> exists c, b' - b = c *: ones).
+Proof.
+split.
+  apply/matrixP => c s; rewrite [LHS]mxE [RHS]mxE; congr (_ * _ + _).
+  have E (e : 'cV[R]_d) : (row c (\matrix_(c, s) (W *m col s X + e) c 0))^T = (row c (W *m X))^T + e c 0 *: ones.
+    apply/vecP => t; rewrite !mxE mulr1; congr (_ + _); apply: eq_bigr => j _; by rewrite !mxE.
+  by rewrite (E b) (E b') !core_shift.
+move=> e0 g0 x; have bE : W *m x + b' = W *m x + b + (b' - b) by rewrite -addrA [b + _]addrC subrK.
+split=> [H|[c bc]]; last by rewrite bE bc /layer_norm core_shift.
+have uu : core ε (W *m x + b') = core ε (W *m x + b).
+  apply/vecP => i; have := congr1 (fun y : 'cV[R]_d => y i 0) H.
+  by rewrite !layer_normE => /addIr/(mulfI (g0 i)).
+apply/centred_eq0; move/(core_inj e0): uu; rewrite bE [LHS]centredD -[RHS]addr0; exact: addrI.
+Qed.
+End BatchBias.
 
 (* ---- scaling the weights ---- *)
 Section Scaling.
