@@ -120,3 +120,51 @@ by rewrite -subr_eq0 addrAC subrr add0r.
 Qed.
 
 End Page.
+
+Section Coordinates.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+2.
+Implicit Types (z h x y γ β : 'cV[R]_d) (ε c L N : R).
+
+(* For d ≥ 2 the least constant with |y_i(a) − y_i(b)| ≤ L_i ‖a − b‖ is |γ_i| √((1 − 1/d)/ε) *)
+Theorem sharp_coordinate ε γ β (i : 'I_d) : 0 < ε ->
+  let bounds L := forall a b, `|layer_norm ε γ β a i 0 - layer_norm ε γ β b i 0| <= L * ‖a - b‖ in
+  let L := `|γ i 0| * √((1 - d%:R^-1) / ε) in bounds L /\ forall L', bounds L' -> L <= L'.
+Proof.
+move=> e0 bounds L; have s0 := sqrt_gt0 e0; pose e : 'cV[R]_d := delta_mx i 0.
+have dot_e x : ⟨e, x⟩ = x i 0.
+  rewrite /dot (bigD1 i) //= big1 => [|j ji]; rewrite !mxE ?eqxx ?mul1r ?addr0 //.
+  by rewrite (negPf ji) mul0r.
+have me : mean e = d%:R^-1.
+  by rewrite mean_dot dotC dot_e onesE mul1r.
+have Pe : ⟨centred e, centred e⟩ = 1 - d%:R^-1.
+  by rewrite dot_centred2 dotC dot_e centredE me /e mxE !eqxx.
+have d1 : 0 < 1 - d%:R^-1 :> R by rewrite subr_gt0 invf_lt1 ?ltr1n ?ltr0n.
+have nPe : ‖centred e‖ = √(1 - d%:R^-1) by rewrite /norm Pe.
+have LE : L = `|γ i 0| * (‖centred e‖ * (√ε)^-1) by rewrite /L sqrt_div ?(ltW d1) // nPe.
+have diff a b : `|layer_norm ε γ β a i 0 - layer_norm ε γ β b i 0| = `|γ i 0| * `|⟨centred e, core ε a - core ε b⟩|.
+  rewrite dot_centred centredB !centred_core dot_e !layer_normE -normrM; congr (`|_|); rewrite !mxE; ring.
+split=> [a b|L' H].
+  rewrite diff LE -!mulrA ler_wpmul2l //; apply: le_trans (cauchy_schwarz _ _) _.
+  by rewrite ler_wpmul2l ?norm_ge0 //; exact: eps_lipschitz.
+apply/ler_addgt0Pr => η η0; have q0 : 0 < variance (0 : 'cV[R]_d) + ε by exact: variance_eps.
+have p0 : 0 < ‖centred e‖ by rewrite nPe sqrt_gt0.
+have := derivative_line (centred e) i (derivative_layer γ β q0).
+have -> : (diag γ *m J ε 0 *m centred e) i 0 = γ i 0 * (√ε)^-1 * (1 - d%:R^-1).
+  rewrite -mulmxA diag_mul hadamardE -(scale0r ones) (proj2 (eps_jacobian_constant m.+1 ε 0)) ?mean_centred //.
+  by rewrite mxE centredE me /e mxE !eqxx mulrA.
+set k := 1 - d%:R^-1 in d1 nPe Pe *; move/(_ (η * ‖centred e‖) (mulr_gt0 η0 p0)) => [δ δ0 /(_ δ)].
+rewrite !add0r scale0r (gtr0_norm δ0) => /(_ (lexx _)) D.
+have := H (δ *: centred e) 0; rewrite subr0 normZ (gtr0_norm δ0) => {}H.
+have {}D : `|γ i 0 / √ε * k| * δ <= (L' + η) * (δ * ‖centred e‖).
+  rewrite -{1}(gtr0_norm δ0) -normrM mulrDl.
+  have -> : γ i 0 / √ε * k * δ = (layer_norm ε γ β (δ *: centred e) i 0 - layer_norm ε γ β 0 i 0)
+     - (layer_norm ε γ β (δ *: centred e) i 0 - layer_norm ε γ β 0 i 0 - γ i 0 / √ε * k * δ).
+    by rewrite opprB addrC subrK.
+  apply: le_trans (ler_norm_sub _ _) (ler_add H _); apply: le_trans D _.
+  by rewrite -mulrA (mulrC δ).
+move: D; rewrite mulrCA [_ * δ]mulrC ler_pmul2l // normrM normrM (gtr0_norm d1) (gtr0_norm (_ : 0 < (√ε)^-1)) ?invr_gt0 //.
+have -> : k = ‖centred e‖ * ‖centred e‖ by rewrite -expr2 nPe sqrK ?ltW.
+by rewrite mulrA ler_pmul2r // LE mulrA mulrAC.
+Qed.
+End Coordinates.
