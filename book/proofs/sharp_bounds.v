@@ -286,3 +286,42 @@ rewrite (operator_norm_unique HN (operator_norm_gains c0 γc (N2 _ q0))) root.
 have := sqrK (ltW e0); move: (√(variance z + ε)) rn (√ε) sn => r rn t tn <-.
 by field; rewrite rn tn.
 Qed.
+
+(* For γ = (1, 2, 3) the exact constant is √(7/ε), while max |γ_i|/√ε is 3/√ε; at a constant input the Jacobian
+   multiplies the direction (−1, −2, 3) by it *)
+Lemma three_gains (R : rcfType) (h : 'cV[R]_3) : ‖vec [:: 1; 2; 3] ⊙ centred h‖ <= √7 * ‖h‖.
+Proof.
+have r7 : 0 <= √7 :> R := sqrtr_ge0 _.
+apply: (@le_trans _ _ (√7 * ‖centred h‖)); last by rewrite ler_wpmul2l // norm_centred_le.
+rewrite norm_le_norm // sqrK ?ler0n //; have := mean_centred h; move: (centred h) => w /sum0_mean.
+rewrite /dot !big_ord_recl !big_ord0 !hadamardE !mxE /=.
+move: (w _ 0) (w _ 0) (w _ 0) => a b c; rewrite !addr0 => s0.
+have aE : a = - (c + b) by apply/eqP; rewrite -addr_eq0 addrC -addrA s0.
+rewrite aE -subr_ge0 (_ : _ - _ = (2 * c - b) ^+ 2); last by ring.
+exact: sqr_ge0.
+Qed.
+Theorem sharp_example (R : rcfType) (ε c : R) (β : 'cV[R]_3) : 0 < ε ->
+  let γ : 'cV[R]_3 := vec [:: 1; 2; 3] in let h : 'cV[R]_3 := vec [:: -1; -2; 3] in
+  [/\ best_lipschitz (layer_norm ε γ β) √(7 / ε), max_abs γ / √ε = 3 / √ε
+    & is_derivative (layer_norm ε γ β) (c *: ones) (diag γ *m J ε (c *: ones))
+      /\ ‖diag γ *m J ε (c *: ones) *m h‖ = √(7 / ε) * ‖h‖].
+Proof.
+move=> e0 γ h; have s0 := sqrt_gt0 e0; have si : 0 < (√ε)^-1 by rewrite invr_gt0.
+have q0 : 0 < variance (c *: ones : 'cV[R]_3) + ε := variance_eps _ e0.
+have LE : √(7 / ε) = √7 / √ε :> R by rewrite sqrt_div ?ler0n.
+have mh : mean h = 0 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have Jh : ‖diag γ *m J ε (c *: ones) *m h‖ = √(7 / ε) * ‖h‖.
+  rewrite -mulmxA (proj2 (eps_jacobian_constant 2 ε c)) // -scalemxAr normZ gtr0_norm // LE mulrAC mulrC.
+  congr (_ * _); rewrite diag_mul /norm -sqrtrM ?ler0n //; congr (√_).
+  by rewrite /dot !big_ord_recl !big_ord0 !hadamardE !mxE /=; ring.
+have hn : h != 0 by apply/eqP => /vecP/(_ 0)/eqP; rewrite !mxE /= oppr_eq0 oner_eq0.
+have D := derivative_layer γ β q0.
+split=> //; first apply: best_from_derivative D hn Jh => x y.
+  rewrite LE layer_norm_sub (_ : core ε x - core ε y = centred (core ε x - core ε y)); last first.
+    by rewrite centredB !centred_core.
+  by apply: le_trans (three_gains _) _; rewrite -mulrA ler_wpmul2l ?sqrtr_ge0 //; apply: eps_lipschitz.
+congr (_ / _); apply/le_anti/andP; split; last first.
+  by have := max_abs_ge γ (lift 0 (lift 0 0)); rewrite mxE /= ger0_norm ?ler0n.
+apply: max_abs_le => [|i]; first by rewrite ler0n.
+by case: i => [[|[|[|k]]] //= i]; rewrite mxE /= ger0_norm ?ler0n ?ler_nat ?ler01 // -[X in X <= _]/(1%:R) ler_nat.
+Qed.
