@@ -5,7 +5,7 @@ BIN := .venv/bin
 PORT = $$($(BIN)/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 .DEFAULT_GOAL := help
-.PHONY: help book test peers bench mutants lab serve pdf links record record-peers lock clean weigh
+.PHONY: help book test peers bench mutants lab serve pdf proofs links record record-peers lock clean weigh
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -46,6 +46,10 @@ bench: .venv/ready ## errors, times and memory in one table; beside the peers wh
 mutants: .venv/ready ## lnbook with one fault at a time, each for the tests to catch; takes about an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
 	$(BIN)/python tests/mutants.py
+
+proofs: ## the book's theorems, checked by the proof assistant Coq; takes minutes (PROOFS=--mutants: changed statements must fail)
+	@test -n "$(PYTHON)" || { echo "make needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) tools/proofs.py $(PROOFS)
 
 lab: .venv/ready ## JupyterLab: a double click opens a page as a notebook
 	JUPYTER_CONFIG_PATH=$(CURDIR)/.jupyter $(BIN)/jupyter lab --LabApp.default_url=/lab/tree/book/index.md

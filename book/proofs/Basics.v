@@ -25,6 +25,8 @@ Proof.
 move=> y0 xy; case: (lerP 0 x) => x0; last by rewrite (lt_le_trans x0).
 by rewrite -(ltr_pexpn2r (ltn0Sn 1)) ?nnegrE.
 Qed.
+Lemma eqr_of_sqr x y : 0 <= x -> 0 <= y -> x ^+ 2 = y ^+ 2 -> x = y.
+Proof. by move=> x0 y0 /eqP; rewrite eqr_expn2 // => /eqP. Qed.
 End Root.
 
 (* ---- vectors, the inner product and the length ---- *)
@@ -125,6 +127,24 @@ apply: ler_of_sqr; first exact: norm_ge0.
 rewrite sqr_norm -normrX ger0_norm ?sqr_ge0 // /dot (bigD1 i) //= -expr2 ler_addl.
 by apply: sumr_ge0 => j _; rewrite -expr2 sqr_ge0.
 Qed.
+
+(* ‖γ ⊙ x‖ ≤ max_i |γ_i| ‖x‖ *)
+Lemma max_abs_ge x i : `|x i 0| <= max_abs x.
+Proof.
+rewrite /max_abs; have: i \in index_enum (ordinal_finType d) by rewrite mem_index_enum.
+elim: (index_enum _) => // j s IH; rewrite inE big_cons le_maxr => /orP[/eqP ->|/IH ->]; first by rewrite lexx.
+by rewrite orbT.
+Qed.
+Lemma max_abs_ge0 x : 0 <= max_abs x.
+Proof. by rewrite /max_abs; elim/big_rec: _ => // i m _ m0; rewrite le_maxr m0 orbT. Qed.
+Lemma max_abs_le x c : 0 <= c -> (forall i, `|x i 0| <= c) -> max_abs x <= c.
+Proof. by move=> c0 xc; rewrite /max_abs; elim/big_rec: _ => // i m _ mc; rewrite le_maxl xc. Qed.
+Lemma norm_hadamard x y : ‖x ⊙ y‖ <= max_abs x * ‖y‖.
+Proof.
+have M0 := max_abs_ge0 x; rewrite norm_le ?mulr_ge0 ?norm_ge0 // exprMn sqr_norm mulr_sumr.
+apply: ler_sum => i _; rewrite hadamardE -!expr2 exprMn ler_wpmul2r ?sqr_ge0 //.
+by rewrite -(real_normK (num_real (x i 0))) ler_pexpn2r ?nnegrE ?normr_ge0 ?max_abs_ge.
+Qed.
 End Vectors.
 
 Lemma norm_le_norm (R : rcfType) m n (x : 'cV[R]_m) (c : R) (y : 'cV[R]_n) :
@@ -133,6 +153,10 @@ Proof. by move=> c0; rewrite norm_le ?mulr_ge0 ?norm_ge0 // exprMn sqr_norm. Qed
 (* x yᵀ w = ⟨y, w⟩ x *)
 Lemma outer_mul (R : rcfType) m n (x : 'cV[R]_m) (y w : 'cV[R]_n) : x *m y^T *m w = ⟨y, w⟩ *: x.
 Proof. by rewrite -mulmxA [y^T *m w]mx11_scalar -dotE mul_mx_scalar. Qed.
+(* position n of f applied to all positions is f of position n *)
+Lemma col_at_positions (R : rcfType) d N (f : 'cV[R]_d -> 'cV[R]_d) (Z : 'M[R]_(d, N)) k :
+  col k (at_positions f Z) = f (col k Z).
+Proof. by apply/matrixP => i j; rewrite mxE mxE ord1. Qed.
 Lemma dot_mulmx (R : rcfType) m n (A : 'M[R]_(m, n)) x y : ⟨A *m x, y⟩ = ⟨x, A^T *m y⟩.
 Proof. by rewrite !dotE trmx_mul mulmxA. Qed.
 

@@ -47,6 +47,9 @@ Definition diag γ : 'M[R]_d := diag_mx γ^T.
 (* ⟨x, y⟩ = Σ x_i y_i and the Euclidean length ‖x‖ *)
 Definition dot x y : R := \sum_i x i 0 * y i 0.
 Definition norm x : R := √(dot x x).
+
+(* max_i |γ_i| *)
+Definition max_abs γ : R := \big[Num.max/0]_i `|γ i 0|.
 End Layer.
 
 (* the vector with the entries of a list: vec [:: 1; 2; 3] is (1, 2, 3) *)
@@ -57,6 +60,20 @@ Arguments P {R d}.
 Notation "x ⊙ y" := (hadamard x y) (at level 40, left associativity) : ring_scope.
 Notation "⟨ x , y ⟩" := (dot x y) (at level 0, x, y at level 99, format "⟨ x ,  y ⟩") : ring_scope.
 Notation "‖ x ‖" := (norm x) (at level 20, x at level 99, format "‖ x ‖") : ring_scope.
+
+Section Positions.
+Variable R : rcfType.
+Variables d N : nat.
+Implicit Types (Y G H : 'M[R]_(d, N)).
+
+(* Several positions are the columns of a matrix: position n is col n Y; f acts on each of them *)
+Definition at_positions (f : 'cV[R]_d -> 'cV[R]_d) Y : 'M[R]_(d, N) := \matrix_(i, n) f (col n Y) i 0.
+
+(* G is the gradient of ℓ, a number that may depend on all positions: column n is ∂ℓ/∂(position n) *)
+Definition is_gradient_positions (ℓ : 'M[R]_(d, N) -> R) Y G : Prop :=
+  forall η, 0 < η -> exists2 δ, 0 < δ & forall H, (forall n, ‖col n H‖ <= δ) ->
+    `|ℓ (Y + H) - ℓ Y - \sum_n ⟨col n G, col n H⟩| <= η * \sum_n ‖col n H‖.
+End Positions.
 
 Section Analysis.
 Variable R : rcfType.

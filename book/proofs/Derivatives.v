@@ -50,16 +50,20 @@ Section Bounded.
 Variables (R : rcfType) (m n : nat).
 Implicit Types (A : 'M[R]_(m, n)) (f : 'cV[R]_n -> 'cV[R]_m) (z h : 'cV[R]_n).
 
-Lemma mulmx_bounded A : exists2 c, 0 < c & operator_bound A c.
+(* the root of the sum of all squared entries is such a factor *)
+Definition frobenius A : R := √(\sum_i ‖(row i A)^T‖ ^+ 2).
+Lemma frobenius_ge0 A : 0 <= frobenius A. Proof. exact: sqrtr_ge0. Qed.
+Lemma frobenius_bound A : operator_bound A (frobenius A).
 Proof.
-exists (√(\sum_i ‖(row i A)^T‖ ^+ 2) + 1).
-  by rewrite ltr_paddl ?ltr01 ?sqrtr_ge0.
 have s0 : 0 <= \sum_i ‖(row i A)^T‖ ^+ 2 by apply: sumr_ge0 => i _; rewrite sqr_ge0.
-move=> h; apply: (@le_trans _ _ (√(\sum_i ‖(row i A)^T‖ ^+ 2) * ‖h‖)); last first.
-  by rewrite ler_wpmul2r ?norm_ge0 // ler_addl ler01.
-rewrite norm_le_norm ?sqrtr_ge0 // sqrK // mulr_suml; apply: ler_sum => i _.
+move=> h; rewrite norm_le_norm ?sqrtr_ge0 // sqrK // mulr_suml; apply: ler_sum => i _.
 have -> : (A *m h) i 0 = ⟨(row i A)^T, h⟩ by rewrite mxE; apply: eq_bigr => j _; rewrite !mxE.
 by rewrite -expr2 sqr_norm cauchy_schwarz_sqr.
+Qed.
+Lemma mulmx_bounded A : exists2 c, 0 < c & operator_bound A c.
+Proof.
+exists (frobenius A + 1); first by rewrite ltr_paddl ?ltr01 ?frobenius_ge0.
+by move=> h; apply: le_trans (frobenius_bound A h) _; rewrite ler_wpmul2r ?norm_ge0 // ler_addl ler01.
 Qed.
 
 Lemma derivative_ext f g z A : (forall x, f x = g x) -> is_derivative f z A -> is_derivative g z A.
@@ -189,6 +193,8 @@ Proof.
 move=> /slope_derivative H /slope_derivative /(derivative_unique H) /matrixP/(_ 0 0).
 by rewrite !mxE !mulr1n.
 Qed.
+Lemma slope_shift (f : R -> R) t s : is_slope (fun x => f (t + x)) 0 s -> is_slope f t s.
+Proof. by move=> H η /H[δ δ0 K]; exists δ => // h /K; rewrite add0r addr0. Qed.
 Lemma slope_ext (f g : R -> R) t s : (forall x, f x = g x) -> is_slope f t s -> is_slope g t s.
 Proof. by move=> fg fs η /fs[δ δ0 H]; exists δ => // h; rewrite -!fg; apply: H. Qed.
 Lemma gradient_ext n (f g : 'cV[R]_n -> R) z p : (forall x, f x = g x) -> is_gradient f z p -> is_gradient g z p.
@@ -207,6 +213,43 @@ have -> : f (z + t *: w) i 0 - f z i 0 - (A *m w) i 0 * t = (f (z + t *: w) - f 
   by rewrite -scalemxAr; move: (f _) (f z) (A *m w) => x y a; rewrite !mxE /=; ring.
 apply: le_trans (norm_entry _ i) (le_trans H _).
 by rewrite -mulrA ler_wpmul2l ?(ltW η0) // ler_pdivr_mull // [_ * `|t|]mulrC.
+Qed.
+
+(* Several positions: if position n of f answers to every step h by A_n h, the gradients add up,
+   ∂ℓ/∂p = Σ_n A_nᵀ ∂ℓ/∂(position n) *)
+Lemma gradient_positions k m N (ℓ : 'M[R]_(m, N) -> R) (f : 'cV[R]_k -> 'M[R]_(m, N)) A p G :
+  (forall h n, col n (f (p + h)) - col n (f p) = A n *m h) -> is_gradient_positions ℓ (f p) G ->
+  is_gradient (fun x => ℓ (f x)) p (\sum_n (A n)^T *m col n G).
+Proof.
+move=> fA ℓG η η0; set C := \sum_n frobenius (A n).
+have C0 : 0 <= C by apply: sumr_ge0 => n _; apply: frobenius_ge0.
+have C1 : 0 < C + 1 by rewrite ltr_paddl ?ltr01.
+have [δ δ0 H] := ℓG (η / (C + 1)) (divr_gt0 η0 C1); exists (δ / (C + 1)); first exact: divr_gt0.
+move=> h; rewrite ler_pdivl_mulr // => hδ; have {}H := H (f (p + h) - f p).
+have colE n : col n (f (p + h) - f p) = A n *m h by rewrite raddfB fA.
+have dotE' : ⟨\sum_n (A n)^T *m col n G, h⟩ = \sum_n ⟨col n G, col n (f (p + h) - f p)⟩.
+  rewrite (big_morph (fun x => ⟨x, h⟩) (fun x y => dotDl x y h) (dot0l h)); apply: eq_bigr => n _.
+  by rewrite dot_mulmx trmxK colE.
+move: H; rewrite (addrC (f p)) subrK dotE' => H; apply: le_trans (H _) _ => [n|].
+  rewrite colE; apply: le_trans (frobenius_bound (A n) h) (le_trans _ hδ).
+  rewrite mulrC ler_wpmul2l ?norm_ge0 // /C (bigD1 n) //= -addrA ler_addl addr_ge0 ?ler01 //.
+  by apply: sumr_ge0 => j _; apply: frobenius_ge0.
+apply: (@le_trans _ _ (η / (C + 1) * (C * ‖h‖))).
+  rewrite ler_wpmul2l ?divr_ge0 ?(ltW η0) ?(ltW C1) // mulr_suml; apply: ler_sum => n _.
+  by rewrite colE frobenius_bound.
+rewrite mulrA ler_wpmul2r ?norm_ge0 // mulrAC ler_pdivr_mulr // ler_wpmul2l ?(ltW η0) //.
+by rewrite ler_addl ler01.
+Qed.
+
+(* the sum rule *)
+Lemma derivative_add m n (f g : 'cV[R]_n -> 'cV[R]_m) z A B :
+  is_derivative f z A -> is_derivative g z B -> is_derivative (fun x => f x + g x) z (A + B).
+Proof.
+move=> fA gB; apply: derivative_small (small_add fA gB); exists 1; rewrite ?ltr01 // => h _.
+rewrite mulmxDl; move: (f _) (f z) (g _) (g z) (A *m h) (B *m h) => f' f0 g' g0 a b.
+have -> : f' + g' - (f0 + g0) - (a + b) = f' - f0 - a + (g' - g0 - b).
+  by apply/vecP => i; rewrite !mxE /=; ring.
+exact: norm_triangle.
 Qed.
 
 (* the product rule *)
@@ -305,9 +348,9 @@ by rewrite ler_pexpn2r ?nnegrE ?divr_ge0 ?ler0n ?(ltW r0) ?(ltW s0).
 Qed.
 
 (* ∂(½‖y‖²)/∂y = y *)
-Lemma gradient_half_square n (y : 'cV[R]_n) : is_gradient (fun y => ⟨y, y⟩ / 2%:R) y y.
+Lemma gradient_half_square n (y : 'cV[R]_n) : is_gradient (fun y => ‖y‖ ^+ 2 / 2) y y.
 Proof.
-apply: (@gradient_square _ _ _ _ _ 2%:R^-1) => h.
+apply: (@gradient_square _ _ _ _ _ 2%:R^-1) => h; rewrite 2!sqr_norm.
 have -> : ⟨y + h, y + h⟩ / 2%:R - ⟨y, y⟩ / 2%:R - ⟨y, h⟩ = ⟨h, h⟩ / 2%:R by rewrite dot_add; field.
 by rewrite ger0_norm ?mulr_ge0 ?dot_ge0 ?invr_ge0 ?ler0n // sqr_norm mulrC.
 Qed.
