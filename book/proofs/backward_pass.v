@@ -145,3 +145,33 @@ have [c cE] := Gc k; have -> : G 0 k = c by have /vecP/(_ 0) := cE; rewrite !mxE
 by rewrite cE hadamardC hadamardZr hadamardC hadamard_ones.
 Qed.
 End Page.
+
+(* For z = (1, 1, −2), ε = 2, γ = (2, 0, −1) and ℓ = Σ y_i, dz = (2/3, −1/3, −1/3); its entries add up to 0 and
+   ⟨dz, v⟩ = 1. With equal gains it is 0 *)
+Theorem vjp_example (R : rcfType) (β : 'cV[R]_3) :
+  let z : 'cV[R]_3 := vec [:: 1; 1; -2] in let dz : 'cV[R]_3 := vec [:: 2 / 3; - (1 / 3); - (1 / 3)] in
+  [/\ is_gradient (fun x => \sum_i layer_norm 2 (vec [:: 2; 0; -1]) β x i 0) z dz, \sum_i dz i 0 = 0,
+      ⟨dz, centred z⟩ = 1
+    & forall c, is_gradient (fun x => \sum_i layer_norm 2 (c *: ones) β x i 0) z 0].
+Proof.
+move=> z dz; have m : mean z = 0 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+have v : centred z = z by rewrite centred_id.
+have q : variance z = 2 by rewrite /variance v !big_ord_recl big_ord0 !mxE /=; field.
+have r : √(variance z + 2) = 2 by apply: sqrt_eq; rewrite ?ler0n // q; ring.
+have q0 : 0 < variance z + 2 by rewrite q addr_gt0 ?ltr0n.
+have sum_grad (y : 'cV[R]_3) : is_gradient (fun y : 'cV[R]_3 => \sum_i y i 0) y ones.
+  apply: (@gradient_square _ _ _ _ _ 0) => h; rewrite -!dot_ones dotDr.
+  by rewrite (_ : _ - _ = 0) ?normr0 ?mul0r //; ring.
+have grad γ : is_gradient (fun x => \sum_i layer_norm 2 γ β x i 0) z (J 2 z *m γ).
+  have [H E _ _] := vjp q0 (sum_grad (layer_norm 2 γ β z)).
+  by rewrite E hadamardC hadamard_ones in H.
+split.
+- have := grad (vec [:: 2; 0; -1]); rewrite (_ : J 2 z *m _ = dz) //.
+  rewrite J_mul r q v -P_mul.
+  have -> : ⟨z, vec [:: 2; 0; -1] : 'cV[R]_3⟩ = 4 by rewrite /dot !big_ord_recl big_ord0 !mxE /=; ring.
+  have m' : mean (vec [:: 2; 0; -1] : 'cV[R]_3) = 1 / 3 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; field.
+  by rewrite P_mul; apply/vecP; case=> [[|[|[|k]]] //= i]; rewrite mxE mxE centredE m' !mxE /=; field.
+- by rewrite !big_ord_recl big_ord0 !mxE /=; field.
+- by rewrite v /dot !big_ord_recl big_ord0 !mxE /=; field.
+- move=> c; have := grad (c *: ones); by rewrite -scalemxAr eps_eigen_shift scaler0.
+Qed.

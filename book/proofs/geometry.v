@@ -287,3 +287,211 @@ move=> e0 φ; split=> [z|a b t t0 t1|z|a b|m c H].
   by rewrite mulrn_wge0 // mulr_ge0 ?sqrtr_ge0 ?ltW.
 Qed.
 End Gradient.
+
+Section Coordinate.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+2.
+Implicit Types (z u : 'cV[R]_d) (ε c t : R).
+
+(* what u_i² lacks of (d − 1)/d ‖u‖² *)
+Lemma coordinate_gap u i : mean u = 0 ->
+  m.+1%:R / d%:R * ‖u‖ ^+ 2 - u i 0 ^+ 2 = m.+1%:R / d%:R * \sum_(j | j != i) (u j 0 + u i 0 / m.+1%:R) ^+ 2.
+Proof.
+move/sum0_mean => u0; have rest : \sum_(j | j != i) u j 0 = - u i 0.
+  by move: u0; rewrite (bigD1 i) //= => /eqP; rewrite addrC addr_eq0 => /eqP.
+have sq : ‖u‖ ^+ 2 = u i 0 ^+ 2 + \sum_(j | j != i) u j 0 ^+ 2.
+  by rewrite sqr_norm /dot (bigD1 i) //= -expr2; congr (_ + _); apply: eq_bigr => j _; rewrite expr2.
+have -> : \sum_(j | j != i) (u j 0 + u i 0 / m.+1%:R) ^+ 2
+    = \sum_(j | j != i) u j 0 ^+ 2 - u i 0 ^+ 2 / m.+1%:R.
+  pose c := u i 0 / m.+1%:R.
+  rewrite (eq_bigr (fun j => (u j 0 ^+ 2 + (2 * c) * u j 0) + c ^+ 2)) => [|j _]; last by rewrite -/c; ring.
+  rewrite !big_split /= -mulr_sumr rest.
+  have -> : \sum_(j < d | j != i) c ^+ 2 = m.+1%:R * c ^+ 2.
+    have := sumr_const (ordinal_finType d) (c ^+ 2); rewrite (bigD1 i) //= card_ord => /(canRL (addKr _)) ->.
+    by rewrite mulrSr addrC addrK mulr_natl.
+  by rewrite /c; field; rewrite d1_neq0.
+rewrite sq; move: (\sum_(j | _) _) => S; field.
+by rewrite d1_neq0 (_ : 2 + m%:R = d%:R) ?pnatr_eq0 // -natrD.
+Qed.
+
+(* u_i² ≤ (d − 1)/d ‖u‖², with equality exactly if the other entries are equal *)
+Lemma coordinate_le u i : mean u = 0 -> u i 0 ^+ 2 <= m.+1%:R / d%:R * ‖u‖ ^+ 2.
+Proof.
+move=> u0; rewrite -subr_ge0 coordinate_gap // mulr_ge0 ?divr_ge0 ?ler0n //.
+by apply: sumr_ge0 => j _; rewrite sqr_ge0.
+Qed.
+Lemma coordinate_eq u i : mean u = 0 ->
+  u i 0 ^+ 2 = m.+1%:R / d%:R * ‖u‖ ^+ 2 <-> forall j k, j != i -> k != i -> u j 0 = u k 0.
+Proof.
+move=> u0; have E := coordinate_gap i u0.
+have cn : m.+1%:R / d%:R != 0 :> R by rewrite mulf_neq0 ?invr_eq0 ?d_neq0.
+split=> [H j k ji ki|H].
+  move: E; rewrite -H subrr => /esym/eqP; rewrite mulf_eq0 (negPf cn) => /eqP S0.
+  have zero l : l != i -> u l 0 = - (u i 0 / m.+1%:R).
+    move=> li; apply/eqP; rewrite -addr_eq0 -sqrf_eq0; apply/eqP; move: l li.
+    by apply: psumr_eq0P S0 => l _; rewrite sqr_ge0.
+  by rewrite (zero _ ji) (zero _ ki).
+apply/eqP; rewrite eq_sym -subr_eq0 E mulf_eq0; apply/orP; right; apply/eqP.
+have rest : \sum_(j | j != i) u j 0 = - u i 0.
+  by move/sum0_mean: u0; rewrite (bigD1 i) //= => /eqP; rewrite addrC addr_eq0 => /eqP.
+apply: big1 => j ji; have := rest; rewrite (eq_bigr (fun=> u j 0)) => [|k ki]; last exact: H.
+have -> : \sum_(k < d | k != i) u j 0 = m.+1%:R * u j 0.
+  have := sumr_const (ordinal_finType d) (u j 0); rewrite (bigD1 i) //= card_ord => /(canRL (addKr _)) ->.
+  by rewrite mulrSr addrC addrK mulr_natl.
+move/(canRL (mulKf (d_neq0 R m))) => ->; by rewrite [X in _ + X]mulrC mulrN addNr expr0n.
+Qed.
+
+(* the spike te_i has the variance t²(d − 1)/d² *)
+Lemma mean_delta i : mean (delta_mx i 0 : 'cV[R]_d) = d%:R^-1.
+Proof.
+rewrite /mean (bigD1 i) //= big1 => [|j ji]; rewrite !mxE ?eqxx ?addr0 ?mul1r //.
+by rewrite (negPf ji).
+Qed.
+Lemma variance_delta i : variance (delta_mx i 0 : 'cV[R]_d) = m.+1%:R / d%:R ^+ 2.
+Proof.
+have dd : ⟨delta_mx i 0, delta_mx i 0 : 'cV[R]_d⟩ = 1.
+  by rewrite /dot (bigD1 i) //= big1 => [|j ji]; rewrite !mxE ?eqxx ?mulr1 ?addr0 // (negPf ji) mulr0.
+have := pythagoras (delta_mx i 0 : 'cV[R]_d); rewrite dd mean_delta dot_variance => /esym/(canRL (addrK _)) H.
+have dn := d_neq0 R m.+1; apply: (mulfI dn); rewrite H.
+have DE : d%:R = m.+1%:R + 1 :> R by rewrite mulrSr.
+by move: dn; rewrite DE; move: (m.+1%:R) => M Mn; field; rewrite Mn.
+Qed.
+Lemma core_spike ε t (i : 'I_d) : core ε (t *: delta_mx i 0) i 0
+  = t * (m.+1%:R / d%:R) / √(t ^+ 2 * (m.+1%:R / d%:R ^+ 2) + ε).
+Proof.
+rewrite coreE varianceZ variance_delta centredZ !mxE mean_delta !eqxx /= mulr1; congr (_ * _ / _).
+have DE : d%:R = m.+1%:R + 1 :> R by rewrite mulrSr.
+by have := d_neq0 R m.+1; rewrite DE; move: (m.+1%:R) => M Mn; field; rewrite Mn.
+Qed.
+End Coordinate.
+
+Section TwoOne.
+Variables (R : rcfType).
+Implicit Types (ε : R).
+
+Lemma core_two ε (z : 'cV[R]_2) : let s := (z 0 0 - z 1 0) / 2 in
+  variance z = s ^+ 2 /\ core ε z = (√(s ^+ 2 + ε))^-1 *: vec [:: s; - s].
+Proof.
+move=> s; have m : mean z = (z 0 0 + z 1 0) / 2.
+  rewrite /mean !big_ord_recl big_ord0 addr0; congr ((_ + z _ _) / _); exact: val_inj.
+have v : centred z = vec [:: s; - s].
+  apply/vecP; case=> [[|[|k]] //= i]; rewrite centredE m !mxE /= /s.
+    by rewrite (_ : Ordinal i = 0); [field|apply: val_inj].
+  by rewrite (_ : Ordinal i = 1); [field|apply: val_inj].
+have q : variance z = s ^+ 2 by rewrite /variance v !big_ord_recl big_ord0 !mxE /=; field.
+by rewrite /core q v.
+Qed.
+
+Lemma dim_one (z : 'cV[R]_1) : centred z = 0.
+Proof. by apply/vecP => i; rewrite centredE /mean big_ord1 !ord1 divr1 subrr mxE. Qed.
+End TwoOne.
+
+(* For d ≥ 2, u_i² ≤ (d − 1)/d ‖u‖², with equality if and only if the other coordinates of the input are equal; so
+   |u_i| < √(d − 1) for ε > 0 and |u_i| ≤ √(d − 1) at ε = 0; the spike te_i approaches this bound as t → ∞ and attains
+   it at ε = 0. At d = 2 the core is (s, −s)/√(s² + ε) with s = (z_1 − z_2)/2, and for ε → 0 it tends to the sign of s.
+   At d = 1, for ε > 0, the core, J and the gradient by the gain are 0, and the output is β *)
+Theorem largest_coordinate (R : rcfType) m (i : 'I_m.+2) : let d := m.+2 in
+  [/\ forall (ε : R) (z : 'cV[R]_d), 0 < variance z + ε -> let u := core ε z in
+        u i 0 ^+ 2 <= (d%:R - 1) / d%:R * ‖u‖ ^+ 2
+        /\ (u i 0 ^+ 2 = (d%:R - 1) / d%:R * ‖u‖ ^+ 2 <-> forall j k, j != i -> k != i -> z j 0 = z k 0),
+      (forall (ε : R) (z : 'cV[R]_d), 0 < ε -> `|core ε z i 0| < √(d%:R - 1))
+      /\ (forall z : 'cV[R]_d, 0 < variance z -> `|core 0 z i 0| <= √(d%:R - 1)),
+      (forall ε : R, 0 < ε -> tends_at_infinity (fun t => core ε (t *: delta_mx i 0) i 0) √(d%:R - 1))
+      /\ (forall t : R, 0 < t -> core 0 (t *: delta_mx i 0) i 0 = √(d%:R - 1)),
+      forall z : 'cV[R]_2, let s := (z 0 0 - z 1 0) / 2 in
+        (forall ε, 0 < s ^+ 2 + ε -> core ε z = (√(s ^+ 2 + ε))^-1 *: vec [:: s; - s])
+        /\ forall η, 0 < η -> exists2 δ, 0 < δ & forall ε, 0 < ε -> ε <= δ ->
+             `|core ε z 0 0 - Num.sg (z 0 0 - z 1 0)| <= η /\ `|core ε z 1 0 + Num.sg (z 0 0 - z 1 0)| <= η
+    & forall (ε : R) (z γ β : 'cV[R]_1), 0 < ε ->
+        [/\ core ε z = 0, J ε z = 0, layer_norm ε γ β z = β
+          & forall ℓ g, is_gradient ℓ (layer_norm ε γ β z) g -> is_gradient (fun γ => ℓ (layer_norm ε γ β z)) γ 0]].
+Proof.
+move=> d; have dE : d%:R - 1 = m.+1%:R :> R by rewrite /d mulrSr addrK.
+have d0 : 0 < d%:R :> R := d_gt0 R m.+1.
+have dm0 : 0 < m.+1%:R :> R by rewrite ltr0n.
+rewrite dE; have bound (ε : R) (z : 'cV[R]_d) : 0 < variance z + ε ->
+    core ε z i 0 ^+ 2 <= m.+1%:R * (variance z / (variance z + ε)).
+  move=> q0; have := coordinate_le i (mean_core ε z); rewrite sqr_norm_core //.
+  by rewrite -[d%:R * _ / _]mulrA mulrA divfK ?gt_eqF.
+split.
+- move=> ε z q0 u; split; first exact/coordinate_le/mean_core.
+  rewrite (coordinate_eq i (mean_core ε z)); have r0 := sqrt_neq0 q0.
+  split=> H j k ji ki; have := H j k ji ki; rewrite !coreE !centredE; last by move=> ->.
+  by move/(divIf r0)/addIr.
+- split=> [ε z e0|z q0].
+    have q0 := variance_eps z e0; apply: ltr_of_sqr; first exact: sqrtr_ge0.
+    rewrite sqrK ?ler0n // -normrX ger0_norm ?sqr_ge0 //; apply: le_lt_trans (bound ε z q0) _.
+    by rewrite -[X in _ < X]mulr1 ltr_pmul2l // ltr_pdivr_mulr // mul1r ltr_addl.
+  apply: ler_of_sqr; first exact: sqrtr_ge0.
+  rewrite sqrK ?ler0n // -normrX ger0_norm ?sqr_ge0 //; have := bound 0 z.
+  by rewrite addr0 divff ?gt_eqF // mulr1; apply.
+- have spike (ε t : R) : 0 <= ε -> 0 < t -> core ε (t *: delta_mx i 0) i 0
+      = √m.+1%:R * (√(1 + ε / (t ^+ 2 * (m.+1%:R / d%:R ^+ 2))))^-1.
+    move=> e0 t0; set k := m.+1%:R / d%:R ^+ 2.
+    have k0 : 0 < k by rewrite divr_gt0 ?exprn_gt0.
+    have tk : 0 < t ^+ 2 * k by rewrite mulr_gt0 ?exprn_gt0.
+    rewrite core_spike -/d -/k (_ : t ^+ 2 * k + ε = t ^+ 2 * k * (1 + ε / (t ^+ 2 * k))); last first.
+      by rewrite mulrDr mulr1 [X in _ = _ + X]mulrC divfK ?gt_eqF.
+    rewrite sqrtrM ?(ltW tk) // invfM mulrA; congr (_ / _).
+    rewrite sqrtrM ?sqr_ge0 // sqrtr_sqr gtr0_norm // /k sqrt_div ?ler0n // sqrtr_sqr gtr0_norm //.
+    have rm := sqrt_neq0 dm0; rewrite -{1}(sqrK (ltW dm0)).
+    move: (√_) rm (d%:R) (lt0r_neq0 d0) => r rm D Dn.
+    by field; rewrite rm Dn gt_eqF.
+  split=> [ε e0 η η0|t t0]; last by rewrite spike // mul0r addr0 sqrtr1 invr1 mulr1.
+  have rm := sqrt_gt0 dm0; set k := m.+1%:R / d%:R ^+ 2 in spike *.
+  have k0 : 0 < k by rewrite divr_gt0 ?exprn_gt0.
+  set c := √m.+1%:R * ε / (η * k); have c0 : 0 < c := divr_gt0 (mulr_gt0 rm e0) (mulr_gt0 η0 k0).
+  exists (1 + c) => t tc; have t1 : 1 <= t by apply: le_trans tc; rewrite ler_addl ltW.
+  have t0 : 0 < t := lt_le_trans ltr01 t1; rewrite spike ?(ltW e0) //.
+  have tk : 0 < t ^+ 2 * k by rewrite mulr_gt0 ?exprn_gt0.
+  set x := ε / (t ^+ 2 * k); have x0 : 0 < x by rewrite divr_gt0.
+  have s1 : 1 <= √(1 + x) by rewrite -{1}sqrtr1 ler_wsqrtr // ler_addl ltW.
+  have s0 : 0 < √(1 + x) := lt_le_trans ltr01 s1.
+  have sx : √(1 + x) <= 1 + x.
+    apply: ler_of_sqr; first by rewrite addr_ge0 ?ler01 ?ltW.
+    rewrite sqrK ?addr_ge0 ?ler01 ?(ltW x0) // expr2 -{1}(mulr1 (1 + x)) ler_pmul2l ?addr_gt0 ?ltr01 //.
+    by rewrite ler_addl ltW.
+  rewrite distrC -{1}(mulr1 (√m.+1%:R)) -mulrBr normrM gtr0_norm //.
+  have i1 : (√(1 + x))^-1 <= 1 by rewrite invf_le1.
+  rewrite ger0_norm ?subr_ge0 //; have H : 1 - (√(1 + x))^-1 <= x.
+    rewrite ler_subl_addr -ler_subl_addl -(ler_pmul2r s0) mulVf ?gt_eqF //.
+    have [x1|x1] := lerP x 1; last by apply: le_trans (@ler01 R); rewrite pmulr_lle0 // subr_le0 ltW.
+    apply: le_trans (ler_wpmul2l _ sx) _; first by rewrite subr_ge0.
+    by rewrite -subr_sqr expr1n ler_subl_addr ler_addl sqr_ge0.
+  apply: le_trans (ler_wpmul2l (ltW rm) H) _.
+  have -> : √m.+1%:R * x = η * (c / t ^+ 2).
+    rewrite /x /c; move: (√m.+1%:R) (lt0r_neq0 rm) (k) (lt0r_neq0 k0) => r rn k' kn.
+    by field; rewrite kn !gt_eqF.
+  rewrite -[leRHS]mulr1 ler_pmul2l // ler_pdivr_mulr ?exprn_gt0 // mul1r; apply: (@le_trans _ _ t).
+    by apply: le_trans tc; rewrite ler_addr ler01.
+  by rewrite expr2 ler_pmulr.
+- move=> z s; have [_ E] := core_two 0 z; split=> [ε _|η η0]; first by have [_ ->] := core_two ε z.
+  have Ez ε : core ε z = (√(s ^+ 2 + ε))^-1 *: vec [:: s; - s] by have [_ ->] := core_two ε z.
+  have sgE : Num.sg (z 0 0 - z 1 0) = Num.sg s by rewrite /s sgrM [Num.sg 2^-1]gtr0_sg ?mulr1 ?invr_gt0 ?ltr0n.
+  have entry1 ε : core ε z 1 0 = - core ε z 0 0 by rewrite Ez !mxE /= mulrN.
+  suff [δ δ0 H] : exists2 δ, 0 < δ & forall ε, 0 < ε -> ε <= δ -> `|core ε z 0 0 - Num.sg s| <= η.
+    exists δ => // ε e0 eδ; rewrite entry1 sgE -{2}(opprK (Num.sg s)) -opprD normrN.
+    by have := H ε e0 eδ.
+  have [s0|s0] := eqVneq s 0.
+    by exists 1; rewrite ?ltr01 // => ε _ _; rewrite Ez s0 !mxE /= mulr0 sgr0 subrr normr0 ltW.
+  have a0 : 0 < `|s| by rewrite normr_gt0.
+  have s20 : 0 < s ^+ 2 by rewrite lt_def sqrf_eq0 s0 sqr_ge0.
+  exists (η * s ^+ 2) => [|ε e0 eη]; first by rewrite mulr_gt0.
+  have Q0 : 0 < s ^+ 2 + ε by rewrite addr_gt0.
+  set r := √(s ^+ 2 + ε); have r0 : 0 < r by rewrite sqrt_gt0.
+  have r2 : r ^+ 2 = s ^+ 2 + ε by rewrite sqrK ?ltW.
+  have sr : `|s| <= r by apply: ler_of_sqr; rewrite ?(ltW r0) // r2 -normrX ger0_norm ?sqr_ge0 // ler_addl ltW.
+  rewrite Ez !mxE /= -/r {1}(numEsg s) -{2}(mul1r (Num.sg s)) mulrCA mulrC -mulrBl normrM normr_sg s0 mulr1.
+  rewrite distrC ger0_norm; last by rewrite subr_ge0 mulrC ler_pdivr_mulr // mul1r.
+  have -> : 1 - r^-1 * `|s| = (r ^+ 2 - `|s| ^+ 2) / (r * (r + `|s|)).
+    by field; rewrite !gt_eqF ?addr_gt0.
+  rewrite ler_pdivr_mulr ?mulr_gt0 ?addr_gt0 // r2 -normrX [X in _ - X]ger0_norm ?sqr_ge0 // addrC addKr.
+  apply: le_trans eη _; rewrite ler_wpmul2l ?(ltW η0) // -(ger0_norm (sqr_ge0 s)) normrX expr2.
+  by apply: ler_pmul => //; rewrite ler_addr ltW.
+- move=> ε z γ β e0; have v0 := dim_one z; have u0 : core ε z = 0 by rewrite /core v0 scaler0.
+  have yE γ' : layer_norm ε γ' β z = β by rewrite /layer_norm u0 hadamard0 add0r.
+  split=> // [|ℓ g _].
+    by rewrite -[J ε z]mulmx1; apply/matrixP => j k; rewrite J_mul !dim_one scaler0 subr0 scaler0.
+  apply: (@gradient_ext _ _ (fun=> ℓ β)) => [γ'|]; first by rewrite yE.
+  by move=> η η0; exists 1; rewrite ?ltr01 // => h _; rewrite subrr dot0l subrr normr0 mulr_ge0 ?norm_ge0 ?(ltW η0).
+Qed.
