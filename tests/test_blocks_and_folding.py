@@ -185,3 +185,14 @@ def test_the_example_cannot_be_folded_back_but_a_sign_can():
     assert mean(y) == R(2, 3)
     x = sp.Matrix(sp.symbols("x1:3", real=True))
     assert vanishes(core(-W * x - bias3, eps) + core(W * x + bias3, eps))
+
+
+@fact("fold-back", way="exact")
+def test_what_the_layer_before_can_absorb_beyond_a_sign():
+    """A constant output that is a core, and, where W has too low a rank, gains that change no variance."""
+    beta = column(1, 0, -1)
+    constant = beta * sp.sqrt(eps / (1 - beta.dot(beta) / 3))  # W' = 0, b' = the input whose core is beta
+    assert vanishes(core(constant, eps) - beta)
+    x, low, gain = sp.Symbol("x", real=True), column(1, 1, -2), column(sp.sqrt(3), -sp.sqrt(3), 0)
+    moved = gain.multiply_elementwise(low)
+    assert vanishes(core(moved * x, eps) - gain.multiply_elementwise(core(low * x, eps)))

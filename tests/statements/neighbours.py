@@ -262,11 +262,24 @@ def what_the_layer_before_cannot_give(statement):
     names = layer((1, 2, 4), R(1, 3), (-1, -1, -1))
     assert sum(names["u"]) == value(re.search(r"mean other than \$(\d)\$", statement.text)[1])
     assert names["u"].norm() < value(re.search(r"length of \$([^$]*)\$ or more", statement.text)[1], names)
-    assert holds(statement, 2, names, start="An exception is")
     assert close(core(-names["z"], R(1, 3)), names["y"])
     assert chain_holds(statement.tex("Let"), names)
-    statement.says("for some input", "Then for no input", "so no change", "do not fold")
-    assert r"there $W \to -W$, $b \to -b$ does it" in statement.text
+    sign, other = (
+        value(gain) for gain in re.search(r"all gains are \$(\d)\$ or all are \$(-\d)\$", statement.text).groups()
+    )
+    for gain in (sign, other):
+        assert close(core(gain * names["z"], R(1, 3)), gain * names["u"])
+    statement.says("if and only if", "for no input", "the entries of $\\beta$ add up to $0$", r"$\|\beta\| < \sqrt d$")
+    assert r"$W \to -W$, $b \to -b$ does it" in statement.text
+
+
+@reads("fold-back")
+def a_constant_core_can_be_had(statement):
+    """beta of sum 0 and shorter than the root of d is the core of beta sqrt(eps / (1 - |beta|^2 / d))."""
+    eps, gain = R(1, 3), value(re.search(r"\$\\gamma = (\d)\$, the entries", statement.text)[1])
+    beta = sympy.Matrix([1, 0, -1])
+    assert gain * beta + beta == beta
+    assert close(core(beta * sympy.sqrt(eps / (1 - beta.dot(beta) / 3)), eps), beta)
 
 
 @reads("scale-sign")
