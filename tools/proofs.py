@@ -223,7 +223,7 @@ def check_mutants(texts, changes, jobs):
     mutated = mutate(texts, changes)
 
     def run(name):
-        script = "Set Default Timeout 120.\n" + mutated[name][0]
+        script = "Set Default Timeout 10.\n" + mutated[name][0]
         command = ["coqtop", *COQ_OPTIONS]
         return subprocess.run(command, cwd=BUILD, input=script, capture_output=True, text=True).stdout
 
