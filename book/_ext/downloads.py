@@ -37,7 +37,8 @@ def offer_notebook(app, pagename, templatename, context, doctree):
         "Source of this page": f"_sources/{pagename}.md",
     }
     for text, file in files.items():
-        if record_of(app, pagename).exists():
+        # A file of proofs has the name of its page, but no notebook.
+        if pagename in app.env.found_docs and record_of(app, pagename).exists():
             href = context["pathto"](file, resource=True)
             context["page_links"].append({"text": text, "href": href, "download": True})
 
