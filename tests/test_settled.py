@@ -11,6 +11,7 @@ import test_settled_machines  # noqa: F401
 import test_settled_outputs  # noqa: F401
 from verdicts import TESTS, R
 
+from lnbook.pages import exact
 from lnbook.pages.show import line
 
 PAGE = Path(__file__).parents[1] / "book" / "settled.md"
@@ -57,11 +58,31 @@ def test_each_entry_gives_one_verdict_a_link_to_its_proof_and_a_computed_line(na
 
 
 def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(capsys):
-    line("core", np.array([1.0, -0.5]), "mean", R(1, 3), 2)
-    assert capsys.readouterr().out == "core (1, -0.5)   mean 1/3 2\n"
+    line("core", np.array([1.0, -0.5]), "mean", 0.25, 2)
+    assert capsys.readouterr().out == "core (1, -0.5)   mean 0.25 2\n"
     line([1, 2], "core", 0.123456789, digits=3)
     assert capsys.readouterr().out == "(1, 2)   core 0.123\n"
     line("core", 1, "mean", 2, width=14)
     assert capsys.readouterr().out == "core 1\nmean 2\n"
     line("core", 1, "mean", 2, width=15)
     assert capsys.readouterr().out == "core 1   mean 2\n"
+
+
+def test_a_matrix_stands_in_rows_with_its_entries_below_each_other(capsys):
+    line("J", np.array([[1.0, -2.25], [-3.0, 4.0]]))
+    assert capsys.readouterr().out == "J\n( 1, -2.25)\n(-3,     4)\n"
+
+
+def test_exact_values_are_a_formula_with_their_names(monkeypatch):
+    shown = []
+    monkeypatch.setattr("lnbook.pages.show.display", lambda data, raw: shown.append(data))
+    line("mean_of_y", R(1, 3), "near it", 2.5e-9, "J", exact.jacobian([0, 2], R(3)))
+    assert shown == [
+        {
+            "text/plain": "mean_of_y 1/3\nnear it 2.5e-09\nJ\n( 3/16, -3/16)\n(-3/16,  3/16)",
+            "text/latex": r"$$\begin{aligned} \text{mean\_of\_y} &= \frac{1}{3} \\ "
+            r"\text{near it} &= 2.5 \cdot 10^{-9} \\ \text{J} &= "
+            r"\begin{pmatrix} \frac{3}{16} & - \frac{3}{16} \\[0.4em] - \frac{3}{16} & \frac{3}{16} "
+            r"\end{pmatrix} \end{aligned}$$",
+        }
+    ]

@@ -1,4 +1,9 @@
-"""Prints numbers as a page shows them: vectors in parentheses, exact values as they are, floats with fixed digits."""
+"""Shows numbers with their names: floats as text with fixed digits, exact values as a formula."""
+
+import re
+
+import sympy
+from IPython.display import display
 
 
 def show(*values, digits=6):
@@ -15,39 +20,107 @@ def show(*values, digits=6):
 
 
 def line(*parts, digits=6, width=72):
-    """Print numbers with their names on one line, or a name a line where that would be longer than `width`.
+    """Show numbers with their names, on one line, or a name a line where that would be longer than `width`.
+
+    If one of the values is exact (a SymPy number or matrix), all of them are shown as a formula, a name a line.
 
     Parameters
     ----------
     parts : text and values
         A text is a name; it opens a group, and the values after it belong to it.
     digits : int
-        As for `show`.
+        Decimals of a float; trailing zeros are left out.
     width : int
         Characters of the longest line that holds more than one group.
     """
     groups = []
     for part in parts:
-        if groups and not isinstance(part, str):
-            groups[-1] += f" {text(part, digits)}"
-        else:
-            groups.append(text(part, digits))
+        if isinstance(part, str) or not groups:
+            groups.append([])
+        groups[-1].append(part)
+    plain = in_lines([text_of(group, digits) for group in groups], width)
+    if any(is_exact(part) for part in parts):
+        rows = r" \\ ".join(tex_of(group, digits) for group in groups)
+        tex = rf"$$\begin{{aligned}} {rows} \end{{aligned}}$$"
+        display({"text/latex": tex, "text/plain": plain}, raw=True)
+    else:
+        print(plain)
+
+
+def in_lines(groups, width):
     whole = "   ".join(groups)
-    print(whole if len(whole) <= width else "\n".join(groups))
+    return "\n".join(groups) if "\n" in whole or len(whole) > width else whole
 
 
-def text(value, digits=6):
-    """What `show` prints for one value."""
-    if isinstance(value, str):
-        return value
+def text_of(group, digits):
+    parts = [text(part, digits) for part in group]
+    return ("\n" if any("\n" in part for part in parts) else " ").join(parts)
+
+
+def tex_of(group, digits):
+    """`\\text{name} &= value`, with a comma between several values."""
+    name, values = (group[0], group[1:]) if isinstance(group[0], str) else ("", group)
+    values = ", ".join(tex(value, digits) for value in values)
+    return rf"{named(name)} &{'=' if name and values else ''} {values}"
+
+
+def is_exact(value):
+    """Whether the value holds a SymPy number that is no integer: an integer looks the same in both ways."""
+    if isinstance(value, list | tuple):
+        return any(is_exact(entry) for entry in value)
+    return isinstance(value, sympy.MatrixBase) or (isinstance(value, sympy.Basic) and not value.is_Integer)
+
+
+def plain_lists(value):
+    """Arrays and matrices as nested lists, a column as the list of its entries."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        if any(isinstance(row, list | tuple) for row in value):
-            column = all(isinstance(row, list | tuple) and len(row) == 1 for row in value)
-            return text([row[0] for row in value], digits) if column else "\n".join(text(row, digits) for row in value)
+        value = [plain_lists(entry) for entry in value]
+        if all(isinstance(row, list) and len(row) == 1 for row in value):
+            return [row[0] for row in value]
+    return value
+
+
+def text(value, digits=6):
+    """A number, a vector in parentheses, or the rows of a matrix, one below the other."""
+    value = plain_lists(value)
+    if isinstance(value, list):
+        if any(isinstance(row, list) for row in value):
+            return "\n".join(aligned(value, digits))
         return f"({', '.join(text(entry, digits) for entry in value)})"
     return float_text(value, digits) if isinstance(value, float) else str(value)
+
+
+def aligned(rows, digits):
+    """The rows of a matrix with their entries below each other; rows of a deeper array as they are."""
+    cells = [[text(entry, digits) for entry in row] for row in rows]
+    if len({len(row) for row in cells}) > 1 or any("\n" in cell for row in cells for cell in row):
+        return [text(row, digits) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [f"({', '.join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))})" for row in cells]
+
+
+def tex(value, digits=6):
+    """What `text` says, as TeX; a matrix as a matrix."""
+    value = plain_lists(value)
+    if isinstance(value, list):
+        if value and all(isinstance(row, list) for row in value):
+            rows = r" \\[0.4em] ".join(" & ".join(tex(entry, digits) for entry in row) for row in value)
+            return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
+        entries = r",\, ".join(tex(entry, digits) for entry in value)
+        return rf"\left({entries}\right)"
+    if isinstance(value, sympy.Basic):
+        return sympy.latex(value)
+    if isinstance(value, float):
+        digits, _, exponent = float_text(value, digits).partition("e")
+        return rf"{digits} \cdot 10^{{{int(exponent)}}}" if exponent else digits
+    return str(value) if isinstance(value, int) else named(str(value))
+
+
+def named(words):
+    """Words within a formula."""
+    return rf"\text{{{re.sub('[_%#&$]', lambda sign: chr(92) + sign[0], words)}}}"
 
 
 def float_text(value, digits):
