@@ -66,6 +66,8 @@ def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(capsys):
     assert capsys.readouterr().out == "core 1\nmean 2\n"
     line("core", 1, "mean", 2, width=15)
     assert capsys.readouterr().out == "core 1   mean 2\n"
+    line("core", [1, 2], "its mean", 2, width=9)
+    assert capsys.readouterr().out == "core     (1, 2)\nits mean 2\n"
 
 
 def test_a_matrix_stands_in_rows_with_its_entries_below_each_other(capsys):
@@ -79,7 +81,7 @@ def test_exact_values_are_a_formula_with_their_names(monkeypatch):
     line("mean_of_y", R(1, 3), "near it", 2.5e-9, "J", exact.jacobian([0, 2], R(3)))
     assert shown == [
         {
-            "text/plain": "mean_of_y 1/3\nnear it 2.5e-09\nJ\n( 3/16, -3/16)\n(-3/16,  3/16)",
+            "text/plain": "mean_of_y 1/3\nnear it   2.5e-09\nJ\n( 3/16, -3/16)\n(-3/16,  3/16)",
             "text/latex": r"$$\begin{aligned} \text{mean\_of\_y} &= \frac{1}{3} \\ "
             r"\text{near it} &= 2.5 \cdot 10^{-9} \\ \text{J} &= "
             r"\begin{pmatrix} \frac{3}{16} & - \frac{3}{16} \\[0.4em] - \frac{3}{16} & \frac{3}{16} "

@@ -38,7 +38,7 @@ def line(*parts, digits=6, width=72):
         if isinstance(part, str) or not groups:
             groups.append([])
         groups[-1].append(part)
-    plain = in_lines([text_of(group, digits) for group in groups], width)
+    plain = in_lines(groups, digits, width)
     if any(is_exact(part) for part in parts):
         rows = r" \\ ".join(tex_of(group, digits) for group in groups)
         tex = rf"$$\begin{{aligned}} {rows} \end{{aligned}}$$"
@@ -47,14 +47,16 @@ def line(*parts, digits=6, width=72):
         print(plain)
 
 
-def in_lines(groups, width):
-    whole = "   ".join(groups)
-    return "\n".join(groups) if "\n" in whole or len(whole) > width else whole
-
-
-def text_of(group, digits):
-    parts = [text(part, digits) for part in group]
-    return ("\n" if any("\n" in part for part in parts) else " ").join(parts)
+def in_lines(groups, digits, width):
+    """One line where it is short enough, else a name a line, with the values below each other."""
+    texts = [[text(part, digits) for part in group] for group in groups]
+    whole = "   ".join(" ".join(parts) for parts in texts)
+    if "\n" not in whole and len(whole) <= width:
+        return whole
+    name = max((len(parts[0]) for parts in texts if len(parts) > 1 and "\n" not in "".join(parts)), default=0)
+    return "\n".join(
+        "\n".join(parts) if "\n" in "".join(parts) else " ".join([parts[0].ljust(name), *parts[1:]]) for parts in texts
+    )
 
 
 def tex_of(group, digits):

@@ -18,6 +18,7 @@ FENCED = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{(?P<kind>prf:(?!proof)\w+|exercise)\}(?P<title>.*)\n(?P<body>(?s:.*?))^(?P=fence)$", re.M
 )
 SOLUTION = re.compile(r"^`+\{solution-start\} (?P<label>\S+)\n(?P<body>(?s:.*?))^`+\{solution-end\}$", re.M)
+HINT = re.compile(r"^(`{3,}|:{3,})\{admonition\} Hint\n(?P<body>(?s:.*?))^\1\n", re.M)
 CELL = re.compile(r"^(`{3,}|:{3,})\{code-cell\}(?s:.*?)^\1$", re.M)
 VERDICT = re.compile(
     r"^\((?P<label>[\w-]+)\)=\n### (?P<title>.*)\n(?P<body>(?s:.*?))(?=^```\{code-cell\}|^\([\w-]+\)=$|^##)", re.M
@@ -82,7 +83,8 @@ def statements_of(page, source):
     solutions = {match["label"]: match["body"] for match in SOLUTION.finditer(source)}
     for match in FENCED.finditer(source):
         label = LABEL.search(match["body"])[1]
-        add(label, match["kind"], match["title"], match["body"] + solutions.get(label, ""))
+        hints = "".join(f"Hint: {hint['body']}" for hint in HINT.finditer(match["body"]))
+        add(label, match["kind"], match["title"], HINT.sub("", match["body"]) + solutions.get(label, "") + hints)
     for match in VERDICT.finditer(source):
         add(match["label"], "verdict", match["title"], match["body"])
     for title, body in corrections(source):

@@ -56,7 +56,7 @@ def without_a_bias(statement):
         check(statement, "without it", {**names, "y": names["y"] - names[r"\beta"]})
     same_function = given(statement, r"\beta", {})
     assert same_function == 0
-    statement.says("No bias is the same function", "`bias=False` leaves out $\\beta$ alone")
+    statement.says("A layer without a bias computes the same", "it moves", "`bias=False` leaves out $\\beta$ alone")
 
 
 @reads("bias-gradient")
@@ -229,7 +229,7 @@ def one_entry_for_each_coordinate(statement):
     )
 
 
-@reads("bias-wrong-a-sum-is-a-sum")
+@reads("bias-wrong-sum-the-gradient-in-whatever-format")
 def sums_one_by_one(statement):
     bits, count, bfloat_end = (value(statement, "bfloat16, which has", {}, k) for k in range(3))
     next_one, rounds_to, half_end = (value(statement, "because", {}, k) for k in range(3))
@@ -277,3 +277,38 @@ def moved_into_the_layer_after(statement):
     assert same(value(statement, "the core has mean", {}), mean(names["u"]))
     assert mean(SETTINGS[0]["y"]) != 0
     statement.says("need not", "in general it cannot")
+
+
+@reads("bias-ex-read")
+def the_bias_read_at_a_constant_row(statement):
+    bias = given(statement, r"\beta", {})
+    assert given(statement, "y", {}) == bias
+    rows = [value(statement, "for the rows", {}, number) for number in range(2)]
+    assert given(statement, "d", {}) == len(bias)
+    for row in (*rows, Matrix([0, 0, 0])):
+        for gain, eps in (([9, -4, 2], 1), ([0, 1, 3], Rational(1, 7))):
+            assert same(setting(row, eps, gain, list(bias))["y"], bias)
+    assert same(setting(rows[0], 1)["u"], Matrix([1, 1, 1]) * value(statement, "row the core is", {}))
+    statement.says("for every $\\gamma$ and every $\\varepsilon > 0$", "All three rows are constant")
+
+
+@reads("bias-ex-project")
+def the_folded_matrix(statement):
+    for names in SETTINGS:
+        d = int(names["d"])
+        W, b = Matrix(2, d, range(1, 2 * d + 1)), Matrix([3, -5])
+        more = {**names, "W": W, "b": b, "W'": W * sympy.diag(*names[r"\gamma"])}
+        more["b'"] = W * names[r"\beta"] + b
+        check(statement, "such that", more)
+        check(statement, "````", more)
+        check(statement, "````", more, 1)
+        check(statement, "and note that", more)
+    column = int(words(statement, r"let \$\\gamma_(\d) =")[0])
+    assert words(statement, r"what can\s*\$\\beta_(\d)\$") == (str(column),)
+    assert words(statement, r"With \$\\gamma_(\d) =") == (str(column),)
+    gain = Matrix([5, -2, 7])
+    gain[column - 1] = given(statement, r"\gamma_2", {})
+    W = Matrix(2, 3, range(1, 7))
+    assert set((W * sympy.diag(*gain))[:, column - 1]) == {value(statement, "of $W'$ is", {})}
+    assert W * Matrix([0, 11, 0]) == 11 * W[:, 1]
+    statement.says("the second column of $W'$", "the same for every input", "adds $\\beta_2$ times the second column")
