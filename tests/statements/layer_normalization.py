@@ -179,3 +179,36 @@ def a_constant_row_without_epsilon(statement):
     assert core(Rational(1, 10**6), [3, 3, 3])[0] == value(statement, "gives", {})
     check(statement, "refuses", {r"\varepsilon": eps})
     statement.says("does no harm")
+
+
+@reads("ln-ex-divisor")
+def the_layer_of_a_colleague(statement):
+    z, d = given(statement, "z", {}), given(statement, "d", {}, 1)
+    v = Matrix([entry - sum(z) / len(z) for entry in z])
+    squares, other = sum(entry**2 for entry in v), given(statement, "d - 1", {})
+    assert given(statement, "v", {}) == v
+    assert value(statement, "The sum of squares is", {}) == value(statement, "add up to", {}) == squares
+    assert (d, other) == (len(z), len(z) - 1)
+    assert given(statement, "q", {}) == squares / d == setting(z, 0)["q"]
+    root = sympy.sqrt(value(statement, "d - 1 = 1$ they give", {}))
+    assert root**2 == squares / other
+    assert approximately(1 / root, statement.tex(", and").split(" = ")[1])
+    theirs = statement.tex("returns").strip("()").split(",")
+    assert all(approximately(entry / root, written) for entry, written in zip(v, theirs, strict=True))
+    assert same(value(statement, "The layer of this page returns", {}), core(0, z))
+    for number in (2, 3, 7):
+        factor = value(statement, "too small by the factor", {"d": Integer(number)})
+        assert same(factor, sympy.sqrt(Rational(number - 1, number)))
+    large = given(statement, "d", {})
+    assert given(statement, "d", {}, 2) == large
+    quotient, written = statement.tex("$ the factor").split(" = ")
+    assert same(evaluate(quotient, {}), sympy.sqrt(large / (large - 1)))
+    assert approximately(sympy.sqrt(large / (large - 1)), written)
+    check(statement, "and every", {"d": Integer(2)})
+    statement.says("too small")
+
+
+@reads("ln-ex-project")
+def a_layer_of_ones_own(statement):
+    assert value(statement, "with the divisor", {"d": Integer(5)}) == 4
+    statement.says("whose last axis is normalized", "The checker calls the layer with many arrays", "exact values")
