@@ -62,6 +62,8 @@ def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(capsys):
     assert capsys.readouterr().out == "core (1, -0.5)   mean 0.25 2\n"
     line([1, 2], "core", 0.123456789, digits=3)
     assert capsys.readouterr().out == "(1, 2)   core 0.123\n"
+    line("eps", 1e-5, "h", 0.0001, "less", 0.00012345, digits=3)
+    assert capsys.readouterr().out == "eps 1e-05   h 0.0001   less 0.000123\n"
     line("core", 1, "mean", 2, width=14)
     assert capsys.readouterr().out == "core 1\nmean 2\n"
     line("core", 1, "mean", 2, width=15)

@@ -129,6 +129,6 @@ def float_text(value, digits):
     """Fixed decimals without trailing zeros; a power of ten where fixed decimals would say 0 or be very long."""
     if value == 0:
         return "0"
-    if 10.0**-digits <= abs(value) < 1e7:
+    if max(10.0**-digits, 1e-4) <= abs(value) < 1e7:
         return f"{value:.{digits}f}".rstrip("0").rstrip(".")
     return f"{value:.{digits}g}"

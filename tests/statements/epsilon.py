@@ -433,3 +433,36 @@ def a_scale_that_is_seen(statement):
     large = core(1, 10**9 * names["z"])
     assert abs(sympy.N(large[0] - core(limit, names["z"])[0])) < 1e-15
     statement.says("A negative", "stays positive", "not $\\mathrm{LN}(x)$", r"for any $\alpha")
+
+
+@reads("eps-ex-defaults")
+def two_defaults_on_one_input(statement):
+    z = given(statement, "z", {})
+    small, large = (given(statement, r"\varepsilon", {}, k) for k in range(2))
+    q = setting(z, small)["q"]
+    assert same(given(statement, "q", {}), q)
+    for number in (Rational(1, 3), Integer(2), q):
+        assert same(value(statement, "The quotient is", {"q": number}), sympy.sqrt((number + large) / (number + small)))
+    assert same(value(statement, "it is", {}), sympy.sqrt((q + large) / (q + small)))
+    assert approximately(sympy.sqrt((q + large) / (q + small)), statement.tex("about"))
+    most = value(statement, "It is at most", {})
+    assert value(statement, "within one per cent of", {}) + Rational(1, 100) == most
+    least = given(statement, "q", {}, 1)
+    assert same((least + large) / (least + small), most**2)
+    check(statement, "if", {"q": least, "z": z})
+    assert approximately(least, statement.tex("on, about"))
+    assert approximately(sympy.sqrt(least), statement.tex("deviations from about"))
+
+
+@reads("eps-ex-project")
+def epsilon_from_one_output(statement):
+    for t, eps in ((Integer(2), Rational(1, 3)), (Rational(1, 5), Integer(4))):
+        s = core(eps, [t, -t])[0]
+        names = {"t": t, "s": s, r"\varepsilon": eps}
+        check(statement, "(s, -s)$ with", names)
+        check(statement, "One number is enough:", names)
+        assert same(value(statement, "the core is", names), core(eps, given(statement, "z", names)))
+    t, eps = Integer(2), Integer(5)
+    assert 1 / core(eps, [t, -t])[0] ** 2 >= value(statement, "is at least", {})
+    assert 1 / core(eps, [sympy.sqrt(eps), -sympy.sqrt(eps)])[0] ** 2 == value(statement, "is at least", {})
+    statement.says("far above $\\varepsilon$, $s$ is near $1$", "at most $\\varepsilon$")
