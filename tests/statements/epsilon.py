@@ -441,8 +441,8 @@ def two_defaults_on_one_input(statement):
     small, large = (given(statement, r"\varepsilon", {}, k) for k in range(2))
     q = setting(z, small)["q"]
     assert same(given(statement, "q", {}), q)
-    for number in (Rational(1, 3), Integer(2), q):
-        assert same(value(statement, "The quotient is", {"q": number}), sympy.sqrt((number + large) / (number + small)))
+    for share in (Rational(1, 3), Integer(2), q):
+        assert same(value(statement, "The quotient is", {"q": share}), sympy.sqrt((share + large) / (share + small)))
     assert same(value(statement, "it is", {}), sympy.sqrt((q + large) / (q + small)))
     assert approximately(sympy.sqrt((q + large) / (q + small)), statement.tex("about"))
     most = value(statement, "It is at most", {})

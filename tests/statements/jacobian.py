@@ -1,8 +1,10 @@
 """Readings of the statements on the Jacobian."""
 
 import itertools
+import re
 from functools import partial
 
+import numpy as np
 import sympy
 from sympy import Integer, Matrix, Rational, Symbol, oo, sqrt
 
@@ -263,8 +265,11 @@ def the_rank(statement):
     without = setting((0, 1, 2, 3), zero)
     assert len(without["J"].nullspace()) == lost
     assert same(without["J"] * value(statement, "it does, along", without), Integer(0))
-    assert same(without["J"] * value(statement, "it does, along", without, 1), Integer(0))
+    check(statement, "and along", without)
+    assert same(without["J"] * without["v"], Integer(0))
     names = setting(given(statement, "z", {}), given(statement, r"\varepsilon", {}, 1))
+    check(statement, "With", names)
+    assert same(names["J"] * value(statement, "0$ only", names), Integer(0))
     assert names["J"].rank() == value(statement, "the rank is", names)
     zero, along, across = (value(statement, "the eigenvalues are", {}, k) for k in range(3))
     assert same(names["J"] * names[r"\mathbf{1}"], zero * names[r"\mathbf{1}"])
@@ -305,3 +310,41 @@ def a_second_derivative(statement):
     frozen = -(w.dot(names["u"]) * h + w.dot(w) * names["u"]) / names["d"] / (names["q"] + eps)
     assert approximately(gain.dot(frozen), statement.tex("was reported to give"))
     assert not approximately(second, statement.tex("was reported to give"))
+
+
+@reads("jac-ex-entry")
+def two_entries_of_a_row(statement):
+    names = setting(given(statement, "z", {}), given(statement, r"\varepsilon", {}))
+    J = names["J"]
+    assert same(value(statement, "The core is", {}), names["u"])
+    assert same(value(statement, "the root is", {}), sqrt(names["q"] + names[r"\varepsilon"]))
+    for place, column in ((0, 0), (1, 2), (3, 1)):
+        sides = statement.tex("````", place).split(" = ")
+        assert sides[0] == f"J_{{1{column + 1}}}"
+        assert all(same(evaluate(side, {}), J[0, column]) for side in sides[1:])
+    assert same(sum(J[0, :]), value(statement, "The row sums to", {}))
+    assert max(range(3), key=lambda column: abs(J[0, column])) == 0
+    statement.says("The first input moves it most", "an entry's size is what counts")
+
+
+@reads("jac-ex-project")
+def central_differences(statement):
+    z, eps = Matrix([1, 2, 4]), Integer(2)
+    names = {"z": z, "s": Rational(1, 1000), "e_j": Matrix([1, 0, 0])}
+
+    def u(z):
+        return core(eps, z)
+
+    quotient = statement.tex("by central differences").replace(r"\bigl", "").replace(r"\bigr", "")
+    plus, minus = (evaluate(part, names) for part in re.findall(r"u\((.*?)\)", quotient))
+    assert same(plus - z, z - minus)
+    assert quotient.endswith(f"/({2}s)")
+    column = (u(plus) - u(minus)) / (2 * names["s"])
+    wrong = sympy.N((column - setting(z, eps)["J"][:, 0]).norm())
+    assert wrong < names["s"] ** 2
+    powers = words(statement, r"s = 10\^\{-(\d)\}, 10\^\{-(\d)\}, \\dots, 10\^\{-(\d)\}")
+    assert powers == ("1", "2", "9")
+    assert int(powers[2]) > 5
+    # Rounding of 1e-16 over 2 s meets s^2 near the cube root.
+    assert 4.5 < -np.log10((1e-16 / 2) ** (1 / 3)) < 5.5
+    statement.says("lies near $10^{-5}$", "falls like $s^2$", "is divided by $2s$", "about a hundredfold", "tenfold")

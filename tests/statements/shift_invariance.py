@@ -200,7 +200,7 @@ def one_feature_moved(statement):
     statement.says("for a common shift only", "to the last of the three features above has moved every coordinate")
 
 
-@reads("shift-invariance-wrong-it-is-exact-so-it-is")
+@reads("shift-invariance-wrong-the-theorem-is-exact-so-the")
 def digits_an_algorithm_loses(statement):
     def two_powers(z, dtype):
         z = np.array([float(entry) for entry in z], dtype)
@@ -258,9 +258,9 @@ def a_long_input_with_the_same_jacobian(statement):
     for names in (near, far):
         bound = evaluate(re.search(r"O\((.*)\)", statement.tex("writes"))[1], {**names, "x": names["z"]})
         bounds.append(number(bound))
-        assert same(bound, value(statement, "Beside the norm of $J$ stand", {**names, "x": names["z"]}))
         assert same(sqrt(3) / norm(names["v"]), norm(names["J"]))
     assert bounds[0] > 10**5 * bounds[1]
+    statement.says("Only the second of the two quotients below")
     assert statement.tex("writes").startswith(r"\|J\|_2 = O")
     # A mean far below zero is at most any multiple of the root, but the input is as long: the size counts.
     below = setting(z - 10**6 * sympy.ones(3, 1), eps)
@@ -268,3 +268,41 @@ def a_long_input_with_the_same_jacobian(statement):
     assert number(below[r"\mu"]) < number(spread) < number(value(statement, "among inputs whose", below))
     assert number(norm(below["z"])) > 10**5 * number(norm(near["z"]))
     statement.says("at most a fixed multiple", "holds only among inputs")
+
+
+@reads("shift-ex-which")
+def which_inputs_share_a_core(statement):
+    z = given(statement, "z", {})
+    rows = [value(statement, "1$:", {}, number) for number in range(4)]
+    eps = given(statement, r"\varepsilon", {})
+    zero = given(statement, r"\varepsilon", {}, 1)
+    centred = [value(statement, "The centred vectors are", {}, 0)]
+    centred += [value(statement, "for $z$, then", {}, number) for number in range(4)]
+    for row, v in zip([z, *rows], centred, strict=True):
+        assert same(setting(row, 1)["v"], v)
+    assert given(statement, r"\varepsilon", {}, 2) == eps
+    assert given(statement, r"\varepsilon", {}, 3) == zero
+    assert [same(core(eps, row), core(eps, z)) for row in rows] == [True, False, True, False]
+    assert [same(core(zero, row), core(zero, z)) for row in rows] == [True, True, True, False]
+    assert same(core(zero, rows[3]), -core(zero, z))
+    statement.says(
+        "the first and the third", "no other has", "the second has it too", "the fourth has the opposite core"
+    )
+
+
+@reads("shift-ex-project")
+def weights_without_their_mean(statement):
+    rows, columns = (int(n) for n in words(statement, r"a random \$(\d+) \\times (\d+)\$ matrix"))
+    assert rows != columns
+    names = setting((1, 2, 4), 1)
+    W, b, x = Matrix(3, 2, range(1, 7)), Matrix([3, -1, 5]), Matrix([2, -7])
+    z = W * x + b
+    more = {**setting(z, 1), "W": W, "b": b, "x": x}
+    check(statement, "````", more)
+    assert same(value(statement, "which is", more), names["P"] * z)
+    check(statement, "so the factor is", {"d": Integer(rows)})
+    entries = Matrix(sympy.symbols("w1:4"))
+    kept = sympy.expand((names["P"] * entries).dot(names["P"] * entries))
+    squares = sum(kept.coeff(entry, 2) for entry in entries)
+    assert squares / 3 == Rational(2, 3) == 1 - Rational(1, 3)
+    statement.says("a $d$-th of the squared length on average", "the core is the same")
