@@ -57,29 +57,32 @@ def test_each_entry_gives_one_verdict_a_link_to_its_proof_and_a_computed_line(na
     assert "line(" in words
 
 
-def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(capsys):
-    line("core", np.array([1.0, -0.5]), "mean", 0.25, 2)
-    assert capsys.readouterr().out == "core (1, -0.5)   mean 0.25 2\n"
-    line([1, 2], "core", 0.123456789, digits=3)
-    assert capsys.readouterr().out == "(1, 2)   core 0.123\n"
-    line("eps", 1e-5, "h", 0.0001, "less", 0.00012345, digits=3)
-    assert capsys.readouterr().out == "eps 1e-05   h 0.0001   less 0.000123\n"
-    line("core", 1, "mean", 2, width=14)
-    assert capsys.readouterr().out == "core 1\nmean 2\n"
-    line("core", 1, "mean", 2, width=15)
-    assert capsys.readouterr().out == "core 1   mean 2\n"
-    line("core", [1, 2], "its mean", 2, width=9)
-    assert capsys.readouterr().out == "core     (1, 2)\nits mean 2\n"
+@pytest.fixture
+def shown(monkeypatch):
+    """What `line` has displayed."""
+    outputs = []
+    monkeypatch.setattr("lnbook.pages.show.display", lambda data, raw: outputs.append(data))
+    return outputs
 
 
-def test_a_matrix_stands_in_rows_with_its_entries_below_each_other(capsys):
-    line("J", np.array([[1.0, -2.25], [-3.0, 4.0]]))
-    assert capsys.readouterr().out == "J\n( 1, -2.25)\n(-3,     4)\n"
+@pytest.mark.parametrize(
+    ("parts", "options", "text"),
+    [
+        (["core", np.array([1.0, -0.5]), "mean", 0.25, 2], {}, "core (1, -0.5)   mean 0.25 2"),
+        ([[1, 2], "core", 0.123456789], {"digits": 3}, "(1, 2)   core 0.123"),
+        (["eps", 1e-5, "h", 0.0001, "less", 0.00012345], {"digits": 3}, "eps 1e-05   h 0.0001   less 0.000123"),
+        (["core", 1, "mean", 2], {"width": 14}, "core 1\nmean 2"),
+        (["core", 1, "mean", 2], {"width": 15}, "core 1   mean 2"),
+        (["core", [1, 2], "its mean", 2], {"width": 9}, "core     (1, 2)\nits mean 2"),
+        (["J", np.array([[1.0, -2.25], [-3.0, 4.0]])], {}, "J\n( 1, -2.25)\n(-3,     4)"),
+    ],
+)
+def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(shown, parts, options, text):
+    line(*parts, **options)
+    assert shown == [{"text/plain": text}]
 
 
-def test_exact_values_are_a_formula_with_their_names(monkeypatch):
-    shown = []
-    monkeypatch.setattr("lnbook.pages.show.display", lambda data, raw: shown.append(data))
+def test_exact_values_are_a_formula_with_their_names(shown):
     line("mean_of_y", R(1, 3), "near it", 2.5e-9, "J", exact.jacobian([0, 2], R(3)))
     assert shown == [
         {

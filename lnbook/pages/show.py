@@ -39,12 +39,12 @@ def line(*parts, digits=6, width=72):
             groups.append([])
         groups[-1].append(part)
     plain = in_lines(groups, digits, width)
+    data = {"text/plain": plain}
     if any(is_exact(part) for part in parts):
         rows = r" \\ ".join(tex_of(group, digits) for group in groups)
-        tex = rf"$$\begin{{aligned}} {rows} \end{{aligned}}$$"
-        display({"text/latex": tex, "text/plain": plain}, raw=True)
-    else:
-        print(plain)
+        data["text/latex"] = rf"$$\begin{{aligned}} {rows} \end{{aligned}}$$"
+    # Not printed, since a notebook gathers what a cell prints before the first formula that it shows.
+    display(data, raw=True)
 
 
 def in_lines(groups, digits, width):
