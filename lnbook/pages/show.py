@@ -122,7 +122,8 @@ def tex(value, digits=6):
 
 def named(words):
     """Words within a formula."""
-    return rf"\text{{{re.sub('[_%#&$]', lambda sign: chr(92) + sign[0], words)}}}"
+    escaped = re.sub("[_%#&$]", lambda sign: "\\" + sign[0], words).replace("^", r"\textasciicircum{}")
+    return rf"\text{{{escaped}}}"
 
 
 def float_text(value, digits):
