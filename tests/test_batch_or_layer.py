@@ -278,3 +278,14 @@ def test_the_earlier_cores_show_the_last_entry(row):
     assert vanishes(last - u[n - 1])
     root = sp.sqrt(R(1, 2) / (1 - u.dot(u) / n))
     assert abs((row[0] + (last - u[0]) * root - row[-1]).evalf(30)) < 1e-20
+
+
+@fact("bn-causal", way="exact")
+def test_the_picture_shows_what_a_token_sees():
+    from lnbook.pages.figures.batch_norm_or_layer_norm import AXES, LENGTHS, MARKED, TIMES, seen_by_marked
+
+    sentence, time = MARKED
+    for axes in AXES.values():
+        for place in np.ndindex(len(LENGTHS), TIMES):
+            together = (0 in axes or place[0] == sentence) and (1 in axes or place[1] == time)
+            assert seen_by_marked(axes)[place] == together
