@@ -216,3 +216,21 @@ def test_devices():
         device = core_over({index: x[index] for index in x if index[0] < 2}, sets_of(name, (2, 3, 1)))
         assert any(whole[index] != u for index, u in device.items()) == needed
     assert signed_square([1, 2, 4], 0, 1) < 0
+
+
+@settles("settled-bn-relu", "False")
+def test_norm_before_or_after_a_relu():
+    last = [max(u, 0) for u in core([-1, 1], 0)]
+    first = core([max(x, 0) for x in (-1, 1)], 0)
+    assert (last, list(first)) == ([0, 1], [-1, 1])
+
+
+@settles("settled-bn-freeze", "False")
+def test_frozen_gain_and_bias():
+    assert core([1, 0, 2], eps)[0] == 0
+    assert core([1, 5, 5], eps)[0] != 0
+    m = Fraction(0)
+    for batch in ((1, 0, 2), (1, 5, 5)):
+        moved = Fraction(9, 10) * m + Fraction(1, 10) * fraction_mean(batch)
+        assert moved != m
+        m = moved

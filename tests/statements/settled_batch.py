@@ -168,3 +168,15 @@ def dropped_centring(statement):
 def statistics_of_devices(statement):
     statement.says("needs the statistics of the other devices", "Its sets lie within one sample")
     statement.says("Only the gradients of gain and bias are added up")
+
+
+@reads("settled-bn-relu")
+def before_or_after_a_relu(statement):
+    assert sum(core((-1, 1, 3), 1)) == term(statement, "the values have the mean")
+    statement.says("on each set", "with the ReLU last, none is negative", "is a question of experiment")
+
+
+@reads("settled-bn-freeze")
+def frozen_gain_and_bias(statement):
+    assert core((1, 0, 2), 1)[0] != core((1, 5, 5), 1)[0]
+    statement.says("still come from the batch", "still move", "and no longer updates them", "only batch normalization")
