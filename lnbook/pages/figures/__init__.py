@@ -4,6 +4,7 @@ The file is named after the page that shows the figure.
 """
 
 from lnbook.pages.figures.backward_pass import returned_gradient, summed_ones
+from lnbook.pages.figures.batch_norm_or_layer_norm import one_sample_many_batches, what_a_token_sees
 from lnbook.pages.figures.bias import shift_before_and_after
 from lnbook.pages.figures.conventions import defaults_over_spread
 from lnbook.pages.figures.epsilon import core_variance, epsilon_family, epsilon_slider, variance_slider
@@ -39,6 +40,7 @@ __all__ = [
     "gain_bias_slider",
     "gain_polynomial",
     "norm_over_bound",
+    "one_sample_many_batches",
     "plane_into_disc",
     "positions",
     "projection_of_a_pair",
@@ -50,5 +52,6 @@ __all__ = [
     "stored_after_shift",
     "summed_ones",
     "variance_slider",
+    "what_a_token_sees",
     "where",
 ]
