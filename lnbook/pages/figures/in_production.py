@@ -17,7 +17,7 @@ def padded_core(real, eps, most=14):
         values = [core[place] for core in cores]
         axes.plot(zeros, values, line, marker="o", markersize=4, color=CORE)
         axes.axhline(values[0], linestyle="--", color=FAINT)
-        axes.annotate(f"the entry {entry}", (most, values[-1]), (-4, 8), textcoords="offset points", ha="right")
+        axes.annotate(f"the entry {entry}", (most, values[-1]), (-4, -16), textcoords="offset points", ha="right")
     axes.plot(zeros[1:], [core[-1] for core in cores[1:]], ":", marker="s", markersize=4, color=INPUT)
     axes.annotate("the zeros", (most, cores[-1][-1]), (-4, -16), textcoords="offset points", ha="right", color=INPUT)
     axes.set(xlabel="zeros that fill up the row", ylabel="core")
