@@ -106,6 +106,18 @@ def test_two_entries_and_six_zeros():
     assert got.tolist() == [0.25, 1.25] + [-0.25] * 6
 
 
+@fact("prod-padding", way="exact")
+def test_the_picture_draws_the_core_of_the_padded_row():
+    from lnbook.pages.figures import padded_core
+
+    lines = padded_core([1, 3], eps=3, most=6).axes[0].lines
+    for drawn, place, counts in ((lines[1], 0, range(7)), (lines[3], 1, range(7)), (lines[5], -1, range(1, 7))):
+        expected = [float(core([1, 3] + [0] * count, 3)[place]) for count in counts]
+        assert drawn.get_xdata().tolist() == list(counts)
+        assert np.allclose(drawn.get_ydata(), expected, rtol=1e-13, atol=1e-15)
+    assert [line.get_ydata()[0] for line in (lines[2], lines[4])] == [-0.5, 0.5]
+
+
 def masked_core(z, mask, e):
     k = sum(mask)
     mu = sum((m * x for m, x in zip(mask, z, strict=True)), sp.Integer(0)) / k

@@ -170,6 +170,23 @@ def test_a_huge_outlier(sign):
     assert got == [sign * 127] + [round(Fraction(-sign * 127, 4))] * 4 == [sign * 127] + [-sign * 32] * 4
 
 
+@fact("prod-outlier", way="exact")
+def test_the_picture_counts_the_codes():
+    from lnbook.pages.figures import outlier_codes
+
+    axes = outlier_codes(d=8, seeds=2).axes[0]
+    for line, seed in zip((axes.lines[0], axes.lines[2]), (0, 1), strict=True):
+        others = [sp.Rational(x) for x in np.random.default_rng(seed).standard_normal(7).tolist()]
+        for size, count in list(zip(line.get_xdata().tolist(), line.get_ydata(), strict=True))[::13]:
+            v = centered([sp.Rational(size), *others])
+            top = max(abs(x) for x in v)
+            assert len({round(127 * x / top) for x in v[1:]}) == count
+    bound = axes.lines[1]
+    others = np.random.default_rng(0).standard_normal(7)
+    expected = 127 * (others.max() - others.min()) / (7 / 8 * (bound.get_xdata() - others.mean())) + 1
+    assert np.allclose(bound.get_ydata(), expected, rtol=1e-12)
+
+
 # Approximate roots, rounding, epsilon
 
 
