@@ -55,7 +55,7 @@ def sigmoid_and_tanh():
     for limit in (-1, 1):
         left.axhline(limit, color=BOUND, linewidth=1)
     right.axhline(0, color=FAINT, linewidth=1)
-    left.legend(loc="lower right", fontsize=9)
+    left.legend(loc="upper left", fontsize=9)
     left.set(xlabel="t", ylabel="coordinate / √(d − 1)")
     right.set(xlabel="t", ylabel="coordinate − tanh", ylim=(-0.62, 0.62))
     left.set_title("one coordinate", loc="left")
