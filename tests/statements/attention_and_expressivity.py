@@ -663,6 +663,30 @@ def three_conditions(statement):
     statement.says("Three things must hold", "is enough to lose it")
 
 
+@reads(CORRECTION + "the-affine-norm-before-adaln-does")
+def nothing_for_the_functions(statement):
+    statement.says("For the set of functions nothing", "affinely with a constant", "where the constant is missing")
+
+
+@reads(CORRECTION + "a-second-norm-behind-adaln-is")
+def what_a_second_norm_removes(statement):
+    u = core((1, 2, 4), 0)
+    assert core(3 * u + 5 * sympy.ones(3, 1), 0) == u
+    statement.says("a common shift wholly", "a common scale up to $\\varepsilon$", "in common to all coordinates")
+
+
+@reads(CORRECTION + "layer-normalization-is-linear-so-only")
+def layer_normalization_is_not_linear(statement):
+    a, b = core((1, 2, 4), 1), core((0, 1, 0), 1)
+    assert not close(core((1, 3, 4), 1), a + b)
+    statement.says("It computes XOR", "it is universal", "On no region is it affine")
+
+
+@reads(CORRECTION + "dyt-is-layer-normalization-without-the")
+def the_shape_of_one_coordinate(statement):
+    statement.says("one coordinate of one row", "What it does not have is the coupling", "the rows of one spread")
+
+
 @reads(CORRECTION + "a-branch-whose-gate-starts-at")
 def one_factor_of_0_and_two(statement):
     gate, weight = sympy.symbols("gate weight")
