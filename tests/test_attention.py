@@ -263,6 +263,19 @@ def test_what_is_left_out_of_the_folded_logit_is_the_same_for_all_keys():
     assert left[0] == left[1] == left[2]
 
 
+@fact("attn-norm-twice", way="exact")
+@pytest.mark.parametrize("second", [0, R(1, 5), 3])
+def test_a_norm_before_a_matrix_and_a_norm_changes_the_second_epsilon(second):
+    W, G, eps = sp.Matrix([[1, 2, 0], [0, 1, 3], [1, 1, 1]]), sp.diag(2, -1, 3), R(1, 3)
+    for z in ([1, 2, 4], [R(1, 10), 0, 0]):
+        twice = core(W * G * core(z, eps), second)
+        v = projection(3) * sp.Matrix(z)
+        assert vanishes(twice - core(W * G * v, (variance(z) + eps) * second))
+        assert vanishes(twice - core(W * G * v, second)) is (second == 0)
+        square = sp.Matrix(z).dot(sp.Matrix(z)) / 3
+        assert vanishes(rms(W * G * rms(z, eps), second) - rms(W * G * sp.Matrix(z), (square + eps) * second))
+
+
 @fact("attn-qk-gains", way="property")
 @given(seeds)
 def test_the_gain_of_the_keys_may_go_to_the_queries(seed):

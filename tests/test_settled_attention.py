@@ -51,6 +51,16 @@ def test_a_bias_on_the_keys():
     assert abs((before[0] - before[1] - plain[0] + plain[1]).evalf()) > R(1, 10)
 
 
+@settles("settled-norm-twice", "True only if")
+def test_the_first_of_two_norms():
+    W, z = sp.Matrix([[1, 2, 0], [0, 1, 3], [1, 1, 1]]), [1, 2, 4]
+    v = sp.Matrix([R(-4, 3), R(-1, 3), R(5, 3)])
+    for second, lossless in ((0, True), (R(1, 5), False)):
+        assert vanishes(core(W * core(z, R(1, 3)), second) - core(W * v, second)) is lossless
+    # q = 14/9, and eps = -5/9 would make q + eps = 1; a row with q = 2/3 does it with eps = 1/3
+    assert vanishes(core(W * core([-1, 0, 1], R(1, 3)), 7) - core(W * sp.Matrix([-1, 0, 1]), 7))
+
+
 @settles("settled-win", "True only if")
 def test_which_keys_can_be_selected():
     b = symbols(3)

@@ -211,6 +211,24 @@ def the_folded_logit(statement):
     statement.says("are the softmax over $j$")
 
 
+@reads("attn-norm-twice")
+def a_norm_before_a_matrix_and_a_norm(statement):
+    W, gain = Matrix([[1, 2, 0], [0, 1, 3], [1, 1, 1]]), (2, -1, 3)
+    left, right, second = found(
+        statement, r"\$\$ u_\{\\varepsilon'\}(.*?) = u_\{\\varepsilon''\}(.*?) , \\qquad \\varepsilon'' = (.*?) \. \$\$"
+    )
+    for z, other in (((1, 2, 4), R(1, 5)), ((1, 0, 0), 0)):
+        names = layer(z, R(1, 3), gain) | {"W": W, r"\varepsilon'": other, r"u_\varepsilon": lambda x: core(x, R(1, 3))}
+        names["G"] = value(found(statement, r"\$G = ([^$]*)\$"), names)
+        epsilon = value(second, names)
+        assert close(core(value(left, names), other), core(value(right, names), epsilon))
+        assert same(epsilon / other, term(statement, "the second epsilon by", names)) if other else epsilon == 0
+    assert chain_holds(found(statement, r"So at \$([^$]*)\$"), {r"\varepsilon'": 0})
+    assert chain_holds(found(statement, r"For \$([^$]*)\$ it multiplies"), {r"\varepsilon'": 1})
+    assert chain_holds(found(statement, r"with \$(q [^$]*)\$\. Where"), layer((1, 2), 0))
+    statement.says("another number for each row", "the mean square for $q$ and without $P$")
+
+
 @reads("attn-qk-gains")
 def the_gain_of_the_keys_at_the_queries(statement):
     eps = R(1, 3)
@@ -694,4 +712,4 @@ def one_factor_of_0_and_two(statement):
     assert [g.subs({gate: 0, weight: 1}) for g in gradients] == [1, 0]
     assert [g.subs({gate: 0, weight: 0}) for g in gradients] == [0, 0]
     assert re.findall(r"factors? of \$(\d)\$", statement.text) == ["0", "0"]
-    statement.says("is left in the first step", "are never left")
+    statement.says("With one factor", "the gate has a gradient in the first step", "Two factors", "are never left")

@@ -68,6 +68,20 @@ def a_bias_on_the_keys(statement):
     )
 
 
+@reads("settled-norm-twice")
+def the_first_of_two_norms(statement):
+    W = Matrix([[1, 2, 0], [0, 1, 3], [1, 1, 1]])
+    zero = int(found(statement, r"has the epsilon \$(\d)\$"))
+    assert zero == 0
+    names = layer((-1, 0, 1), R(1, 3))
+    assert chain_holds(found(statement, r"\(or \$([^$]*)\$"), names)
+    assert close(core(W * names["u"], 7), core(W * names["v"], 7))
+    names = layer((1, 2, 4), R(1, 3))
+    assert not close(core(W * names["u"], 7), core(W * names["v"], 7))
+    assert close(core(W * names["u"], 7), core(W * names["v"], 7 * term(statement, "of the second by", names)))
+    statement.says("is so up to the epsilon", "changes no output")
+
+
 @reads("settled-win")
 def which_keys_win(statement):
     assert core((2, 2, 2), 1) == (core((1, -1, 0), 1) + core((-1, 1, 0), 1)) / 2
