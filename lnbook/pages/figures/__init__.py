@@ -19,6 +19,7 @@ from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_
 from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
 from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
 from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
+from lnbook.pages.figures.why_it_works import length_of_weights, step_over_scale
 
 __all__ = [
     "amplification_over_distance",
@@ -38,6 +39,7 @@ __all__ = [
     "gain_and_bias",
     "gain_bias_slider",
     "gain_polynomial",
+    "length_of_weights",
     "norm_over_bound",
     "plane_into_disc",
     "positions",
@@ -46,6 +48,7 @@ __all__ = [
     "shared_statistics",
     "shift_before_and_after",
     "shift_slider",
+    "step_over_scale",
     "steps",
     "stored_after_shift",
     "summed_ones",
