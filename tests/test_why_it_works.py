@@ -175,6 +175,17 @@ def test_the_length_tends_to_the_balance(decay, start):
     assert s == pytest.approx(1, rel=1e-9)
 
 
+@fact("why-exponential", way="exact")
+def test_decay_is_a_rate_that_grows():
+    rate, decay = mp.mpf(1) / 10, mp.mpf(2)
+    kept = 1 - rate * decay
+    with_decay, _ = path(digits_of(THETA), rate, 5, decay=decay)
+    theta = digits_of(THETA)
+    for t in range(5):
+        theta = theta - rate * kept ** (-2 * t - 1) * gradient(theta, 0)
+        assert near(kept ** (t + 1) * theta, with_decay[t + 1])
+
+
 @fact("why-penalty", way="exact")
 def test_the_penalty_goes_and_the_loss_stays():
     shrunk = [R(1, 10**k) * THETA for k in (1, 5, 20)]

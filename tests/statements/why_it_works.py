@@ -150,6 +150,19 @@ def the_balance(statement):
     statement.says("whatever the loss", "can stay the same only at", "it tends to that from every start")
 
 
+@reads("why-exponential")
+def a_rate_that_grows(statement):
+    names = {r"\eta": R(1, 10), r"\lambda": 2, "p": R(4, 5), r"\varepsilon": 0}
+    assert holds(statement, 3, names, end=". If")
+    theta = phi = THETA
+    for t in range(4):
+        names |= {"t": t, r"\theta_t": theta, r"\phi_t": phi}
+        assert chain_holds(statement.tex(r"and the decay $\lambda$, then"), names)
+        rate = term(statement, r"in the step from $\phi_t$ is", names)
+        theta, phi = (R(4, 5) * theta - G(theta) / 10).evalf(48), (phi - rate * G(phi)).evalf(48)
+    statement.says("a run without decay", "the same directions, outputs and losses")
+
+
 @reads("why-penalty")
 def nobody_pays(statement):
     assert holds(statement, 3, {r"\varepsilon": 0, r"\lambda": 2, "q": 1}, end="at every position is")
