@@ -12,6 +12,7 @@ import test_settled_batch  # noqa: F401
 import test_settled_machines  # noqa: F401
 import test_settled_outputs  # noqa: F401
 import test_settled_production  # noqa: F401
+import test_settled_why  # noqa: F401
 from verdicts import TESTS, R
 
 from lnbook.pages import exact

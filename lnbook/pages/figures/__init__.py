@@ -22,6 +22,7 @@ from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_
 from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
 from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
 from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
+from lnbook.pages.figures.why_it_works import length_of_weights, step_over_scale
 
 __all__ = [
     "amplification_over_distance",
@@ -42,6 +43,7 @@ __all__ = [
     "gain_bias_slider",
     "gain_polynomial",
     "keys_that_can_win",
+    "length_of_weights",
     "norm_over_bound",
     "one_sample_many_batches",
     "outlier_codes",
@@ -54,6 +56,7 @@ __all__ = [
     "shift_before_and_after",
     "shift_slider",
     "sigmoid_and_tanh",
+    "step_over_scale",
     "steps",
     "stored_after_shift",
     "summed_ones",
