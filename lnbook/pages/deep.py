@@ -22,7 +22,7 @@ def forward(place, x, matrices):
 
 
 def gradient_lengths(place, x, matrices, g):
-    """The length of the gradient by V in each block, where g is the gradient by the output of the last norm: (depth,)"""
+    """The length of the gradient by V in each block, for the gradient g by the output of the last norm: (depth,)"""
     lengths = []
     given, hidden, sums = forward(place, x, matrices)
     if place == "pre":
@@ -37,7 +37,7 @@ def gradient_lengths(place, x, matrices, g):
 
 
 def experiment(place, depth, d=64, seeds=20):
-    """The variance of each sum and the length of the gradient by each V over `seeds` random networks: two (seeds, depth).
+    """The variance of each sum and the length of the gradient by each V, of random networks: two arrays (seeds, depth).
 
     The input and g are Gaussian; lengths are in units of what one block without a norm would have, |g| sqrt(d).
     """
