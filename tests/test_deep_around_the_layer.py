@@ -147,7 +147,7 @@ def test_scaled_branches_and_scaled_skip_paths():
         total = alpha * x + sp.sqrt(a) * f
         assert sp.expand(variance(list(total))) == alpha**2 + a
         passed = alpha * core_jacobian(list(total), 0) * w
-        assert sp.simplify(passed - w * (1 + a / sp.sympify(alpha) ** 2) ** R(-1, 2)) == sp.zeros(4, 1)
+        assert (passed - w * (1 + a / sp.sympify(alpha) ** 2) ** R(-1, 2)).evalf(40).norm() < 1e-35
         for depth in (1, 12):
             factor = (1 + a / sp.sympify(alpha) ** 2) ** R(-depth, 2)
             assert factor.evalf(30) >= sp.exp(-a * depth / (2 * sp.sympify(alpha) ** 2)).evalf(30)

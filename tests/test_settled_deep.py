@@ -31,9 +31,9 @@ def test_a_direction_that_a_pre_norm_block_loses():
 @settles("settled-gradient-sum", "True")
 def test_the_sum_of_the_gradient_behind_and_in_front():
     W = sp.Matrix([[1, 0, 2], [0, 3, -1], [1, 1, 0]])
-    g = sp.Matrix(sp.symbols("g1:4", real=True))
     D = sp.eye(3) + W * core_jacobian([1, 2, 6], R(1, 3))
-    assert sp.simplify(sum(D.T * g) - sum(g)) == 0
+    for g in ([1, 5, -2], [0, 0, 1]):
+        assert close(sum(D.T * sp.Matrix(g)), sum(g))
     got = lnbook.vjp([1.0, 2, 6], [1.0, 5, -2])[0]
     assert abs(got.sum()) < 1e-15
 
@@ -49,7 +49,7 @@ def test_each_block_adds_a_bounded_length(seed):
         longest = max(longest, np.linalg.norm(W, 2) * np.sqrt(5))
         x = x + W @ lnbook.normalize(x)
     assert np.linalg.norm(x) <= start + L * longest
-    assert (10 + 1) * 3 == sp.Matrix([11, 22, 22]).norm()
+    assert sp.Matrix([11, 22, 22]).norm() == (10 + 1) * 3
 
 
 @settles("settled-output-norm", "False")
