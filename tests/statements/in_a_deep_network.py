@@ -71,8 +71,8 @@ def four_places(statement):
 def the_skip_path(statement):
     eps, x, w = R(1, 3), ROWS[0], ROWS[2]
     total = x + 2 * ROWS[1]
-    K = jacobian(core(total, eps) + 3 * ROWS[1], eps) * jacobian(total, eps)
-    p_1, p_2 = variance(total), variance(core(total, eps) + 3 * ROWS[1])
+    second = core(total, eps).evalf(60) + 3 * ROWS[1]
+    K, p_1, p_2 = jacobian(second, eps) * jacobian(total, eps), variance(total), variance(second)
     text = found(statement, r"\$\$ (.*?) \$\$")[0].replace(r"\cdots(p_L", "(p_L")
     names = {"K": K, "p_1": p_1, "p_L": p_2, r"\varepsilon": eps}
     for direction in (w, Matrix([1, 2, 3, 4])):

@@ -45,9 +45,10 @@ def the_jacobian_of_a_stack(statement):
     factor = found(statement, r"\\Bigl\((1 .*?)\\Bigr\)")[0]
     x, eps, k = Matrix([1, 2, 6]), R(1, 3), 5
     names = {"k": k, "q_l": variance(x), r"\varepsilon": eps, "q_{l-1}": variance(x)}
-    assert same(value(factor, names), operator_norm(sympy.eye(3) + k * jacobian(x, eps)))
+    across = layer(tuple(x), eps)["v"].cross(sympy.ones(3, 1))
+    assert same(value(factor, names), (across + k * jacobian(x, eps) * across).norm() / across.norm())
     off = found(statement, r"by at most \$([^$]*)\$ in the norm")[0]
-    assert same(value(off, names), operator_norm(k * jacobian(x, eps)))
+    assert same(value(off, names), (k * jacobian(x, eps) * across).norm() / across.norm())
     exponent = found(statement, r"\\exp\\bigl\((.*?)\\bigr\)")[0]
     for q0, a, L in ((1, 4, 1), (R(1, 10), 2, 9)):
         roots = sum(k / sqrt(q0 + n * a) for n in range(L))
