@@ -13,6 +13,7 @@ from lnbook.pages.figures.every_page import where
 from lnbook.pages.figures.floating_point import error_over_offset, stored_after_shift
 from lnbook.pages.figures.gain import gain_and_bias, gain_bias_slider
 from lnbook.pages.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
+from lnbook.pages.figures.in_a_deep_network import stream_and_gradient
 from lnbook.pages.figures.in_production import outlier_codes, padded_core
 from lnbook.pages.figures.index import steps
 from lnbook.pages.figures.jacobian import eigen_directions, finite_step
@@ -59,6 +60,7 @@ __all__ = [
     "step_over_scale",
     "steps",
     "stored_after_shift",
+    "stream_and_gradient",
     "summed_ones",
     "variance_slider",
     "what_a_token_sees",
