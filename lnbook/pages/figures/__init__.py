@@ -17,7 +17,12 @@ from lnbook.pages.figures.layer_normalization import positions
 from lnbook.pages.figures.neighbours import shared_statistics
 from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
 from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
-from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
+from lnbook.pages.figures.sharp_bounds import (
+    constants_over_dimension,
+    gain_polynomial,
+    norm_over_bound,
+    trust_radius,
+)
 from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
 
 __all__ = [
@@ -49,6 +54,7 @@ __all__ = [
     "steps",
     "stored_after_shift",
     "summed_ones",
+    "trust_radius",
     "variance_slider",
     "where",
 ]
