@@ -6,6 +6,7 @@ from normalizations import (
     BIAS,
     GAIN,
     HALF,
+    PAIR,
     RMS,
     THIRD,
     Z123,
@@ -134,6 +135,45 @@ def a_silenced_coordinate_acts_on_the_others(norm):
 @says("gain-input-jacobian")
 def the_input_jacobian_of_the_layer_is_gain_times_that_of_the_core(norm):
     return vanishes(norm.layer(z3, gain3, bias3, eps).jacobian(z3) - sp.diag(*gain3) * norm.core(z3, eps).jacobian(z3))
+
+
+@says("gain-isometry")
+def the_gains_3_and_minus_1_keep_each_variance(norm):
+    products = [(norm.core(z, 1), times(column(3, -1), norm.core(z, 1))) for z in (column(1, 2), column(5, 0))]
+    return all(variance(product) == variance(u) for u, product in products)
+
+
+@instead("gain-isometry")
+def gains_of_one_size_multiply_the_mean_square():
+    return vanishes(mean_square(times(column(2, -2, 2), rms(z3, eps))) - 4 * mean_square(rms(z3, eps)))
+
+
+def symmetric_part(norm, gain):
+    slope = sp.diag(*gain) * norm.jacobian(column(10, 10), 1)
+    return (slope + slope.T) / 2
+
+
+@says("gain-monotone")
+def unequal_gains_push_something_backwards(norm):
+    return symmetric_part(norm, (1, 2)).det() < 0 <= min(symmetric_part(norm, (2, 2)).eigenvals())
+
+
+@says("gain-gradient-map")
+def the_jacobian_is_symmetric_with_equal_gains_only(norm):
+    J = norm.jacobian(column(10, 10), 1)
+    return J.is_symmetric() and not (sp.diag(1, 2) * J).is_symmetric()
+
+
+@says("gain-spectrum")
+def two_opposite_gains_make_a_square_of_0(norm):
+    return sp.simplify((sp.diag(1, -1) * norm.jacobian(PAIR, 3)) ** 2) == sp.zeros(2, 2)
+
+
+@instead("gain-spectrum")
+def the_spectrum_is_real_and_the_matrix_diagonalizable():
+    matrix = sp.diag(1, -1) * RMS.jacobian(PAIR, 3)
+    end = 1 / sp.sqrt(mean_square(PAIR) + 3)
+    return matrix.is_diagonalizable(reals_only=True) and all(-end <= value <= end for value in matrix.eigenvals())
 
 
 @says("eps-constant-input")
