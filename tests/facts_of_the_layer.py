@@ -231,3 +231,17 @@ def scaling_the_input_is_dividing_epsilon(norm):
 @says("eps-scaling-unstabilised")
 def at_epsilon_zero_no_scale_is_seen(norm):
     return vanishes(norm.core(t * z3, 0) - norm.core(z3, 0))
+
+
+def have_one_core(norm, a, b):
+    return not differ(norm.core(a, 0), norm.core(b, 0))
+
+
+@says("invertible-no-eps")
+def a_positive_multiple_of_the_centred_vector_has_the_same_core(norm):
+    return have_one_core(norm, Z123, 2 * Z123 + 5 * ones(3)) and not have_one_core(norm, Z123, column(1, 2, 4))
+
+
+@instead("invertible-no-eps")
+def a_positive_multiple_of_the_input_has_the_same_rms_norm():
+    return have_one_core(RMS, Z123, 2 * Z123) and not have_one_core(RMS, Z123, Z123 + ones(3))
