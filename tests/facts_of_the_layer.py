@@ -245,3 +245,19 @@ def a_positive_multiple_of_the_centred_vector_has_the_same_core(norm):
 @instead("invertible-no-eps")
 def a_positive_multiple_of_the_input_has_the_same_rms_norm():
     return have_one_core(RMS, Z123, 2 * Z123) and not have_one_core(RMS, Z123, Z123 + ones(3))
+
+
+def mean_square_of_the_amplification(norm):
+    return sum(entry**2 for entry in norm.jacobian(Z123, 1)) / 3
+
+
+@says("sens-average")
+def the_average_amplification(norm):
+    q = variance(Z123)
+    return sp.simplify(mean_square_of_the_amplification(norm) - (1 + 1 / (q + 1) ** 2) / (3 * (q + 1))) == 0
+
+
+@instead("sens-average")
+def the_average_amplification_of_rms_norm():
+    m = mean_square(Z123)
+    return sp.simplify(mean_square_of_the_amplification(RMS) - (2 + 1 / (m + 1) ** 2) / (3 * (m + 1))) == 0
