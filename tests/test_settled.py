@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import test_settled_amplification  # noqa: F401 - these three register the tests
+import test_settled_amplification  # noqa: F401 - these four register the tests
+import test_settled_geometry  # noqa: F401
 import test_settled_machines  # noqa: F401
 import test_settled_outputs  # noqa: F401
 from verdicts import TESTS, R
