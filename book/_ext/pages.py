@@ -66,10 +66,10 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style or script writes all pages anew, one of an extension or of pages.toml reads them too."""
+    """A change of style or script writes all pages anew, one of an extension or of the search reads them too."""
     book = Path(app.srcdir, "book")
     config.look = digest_of(book, "_assets", "_scripts")
-    config.extensions_read = digest_of(book, "_ext", "pages.toml")
+    config.extensions_read = digest_of(book, "_ext", "_scripts/search", "synonyms.toml", "pages.toml")
 
 
 def digest_of(root, *names):
