@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from docutils import nodes
 from previews import words
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 SETTLED, LIST = "book/settled", "book/questions"
 THEME = re.compile(r"^## (.+)$", re.MULTILINE)
 ENTRY = re.compile(r"^\((settled-[\w-]+)\)=\n### ([^\n]+)\n\n(.+?)(?=^\(settled-|\Z)", re.MULTILINE | re.DOTALL)
 # The statement, the verdict, and what follows in the same sentence: a condition, or nothing.
-JUDGED = re.compile(r"(\*[^*]+\*) \*\*(True only if|True|False)(?:\.\*\*|\*\*(.*?)[.:;]\s)", re.DOTALL)
+JUDGED = re.compile(r"(\*[^*]+\*)\s\*\*(True only if|True|False)(?:\.\*\*|\*\*(.*?)[.:;]\s)", re.DOTALL)
 CITED = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 SOURCES = re.compile(r"\s*\(\{prf:ref\}[^)]*\)|\s*\{cite\}`[^`]*`")
 
@@ -37,7 +38,10 @@ def questions(env):
     found = []
     for start, end in pairwise(starts):
         for name, heading, entry in ENTRY.findall(text[start.end() : end.start() if end else None]):
-            claim, verdict, condition = JUDGED.match(entry).groups(default="")
+            judged = JUDGED.match(entry)
+            if not judged:
+                raise ExtensionError(f"{SETTLED}: {name} does not start with a statement in italics and its verdict")
+            claim, verdict, condition = judged.groups(default="")
             answer = (
                 f"{claim} **{verdict}{'' if condition else '.'}**{SOURCES.sub('', condition)}{'.' if condition else ''}"
             )

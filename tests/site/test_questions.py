@@ -8,7 +8,9 @@ import pytest
 from conftest import ROOT
 
 SETTLED = (ROOT / "book" / "settled.md").read_text(encoding="utf8")
-ENTRIES = re.findall(r"^\((settled-[\w-]+)\)=\n### (.+)\n\n\*.*?\*\*(True only if|True|False)", SETTLED, re.MULTILINE)
+ENTRIES = re.findall(
+    r"^\((settled-[\w-]+)\)=\n### (.+)\n\n\*[^*]+\*\s\*\*(True only if|True|False)", SETTLED, re.MULTILINE
+)
 FACTS = tomllib.loads((ROOT / "book" / "facts.toml").read_text(encoding="utf8"))
 
 
@@ -28,6 +30,7 @@ def test_the_list_has_every_question_with_its_verdict_and_a_link(text):
     for (name, _, answer), (_, _, verdict) in zip(found, ENTRIES, strict=True):
         assert re.search(r"<em>.*</em>\s<strong>(.*?)\.?</strong>", answer, re.DOTALL)[1] == verdict, name
         assert plain(answer).endswith(".") and "settled.html" not in answer, name
+        assert plain(answer).count("(") == plain(answer).count(")"), name
 
 
 def test_a_page_leads_to_the_questions_that_cite_its_facts(text):

@@ -17,7 +17,8 @@
     const list = make("ol", { className: "results" });
     const questions = make("a", { href: new URL("book/questions.html", book.root).href }, "All questions and answers");
     const below = make("p", { className: "suggestions" }, questions);
-    let search;
+    let loading;
+    const searcher = () => (loading ??= book.load("search-index").then(book.searcher));
 
     const item = ({ title, kind, fact, page, section, url, at, snippet }) => {
       const place = [...new Set([page, section])].filter((name) => name && name !== title).join(" › ");
@@ -41,7 +42,7 @@
     };
     const suggestion = (words) => make("button", { type: "button", onclick: () => ask(words) }, words);
     const show = async () => {
-      search ??= book.searcher(await book.load("search-index"));
+      const search = await searcher();
       const { results, suggestions } = search(input.value);
       const asked = input.value.trim();
       const nothing = asked && !results.length;
@@ -58,6 +59,7 @@
       show();
     };
 
+    input.addEventListener("focus", searcher);
     input.addEventListener("input", show);
     const form = make("form", { className: "search", role: "search" }, input, count, list, below);
     form.addEventListener("submit", (event) => {
@@ -73,7 +75,7 @@
         event.preventDefault();
       }
     });
-    show();
+    if (start) show();
     return form;
   });
 }
