@@ -66,10 +66,10 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style or script writes all pages anew, one of an extension or of the search reads them too."""
+    """A change of style, script or words to search for writes all pages anew, one of an extension reads them too."""
     book = Path(app.srcdir, "book")
-    config.look = digest_of(book, "_assets", "_scripts")
-    config.extensions_read = digest_of(book, "_ext", "_scripts/search", "synonyms.toml", "pages.toml")
+    config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
+    config.extensions_read = digest_of(book, "_ext")
 
 
 def digest_of(root, *names):
