@@ -43,7 +43,7 @@ UNPROVED = re.compile(r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture
 ASSUMED = re.compile(r"\b(Hypothes[ie]s|Variables?|Context)\b")
 THEOREM = re.compile(r"^Theorem\s+([\w']+)(.*?)\.\s*\nProof\b.*?\bQed\.", re.MULTILINE | re.DOTALL)
 PROOF = re.compile(r"\bProof\b.*?\bQed\.", re.DOTALL)
-MUTANT_OPTIONS = "Set Default Timeout 10.\nUnset Keep Admitted Variables.\n"
+MUTANT_OPTIONS = "Set Default Timeout 60.\nUnset Keep Admitted Variables.\n"
 
 
 class ProofError(Exception):
