@@ -1,6 +1,6 @@
 (* The statements of the page "Sharp bounds". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon bias geometry.
+From lnbook Require Import Definitions Basics Derivatives epsilon bias geometry sensitivity.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -58,28 +58,6 @@ Qed.
 Lemma layer_step ε γ β x y : layer_norm ε γ β x - layer_norm ε γ β y = diag γ *m P *m (core ε x - core ε y).
 Proof. by rewrite layer_norm_sub -mulmxA P_mul diag_mul centredB !centred_core. Qed.
 
-(* the amplification of every step is strictly below ε^(−1/2) *)
-Lemma core_step_below ε x y : 0 < ε -> x != y -> ‖core ε x - core ε y‖ < (√ε)^-1 * ‖x - y‖.
-Proof.
-move=> e0 xy; have xp : 0 < ‖x - y‖ by rewrite norm_gt0 subr_eq0.
-have s0 := sqrt_gt0 e0; have qx := variance_eps x e0; have qy := variance_eps y e0.
-have [_ + _] := two_points (ltW e0) qx qy; set r := √(variance x + ε); set s := √(variance y + ε) => H.
-have er : √ε <= r by rewrite ler_wsqrtr // ler_addr variance_ge0.
-have es : √ε <= s by rewrite ler_wsqrtr // ler_addr variance_ge0.
-have r0 : 0 < r := lt_le_trans s0 er; have s0' : 0 < s := lt_le_trans s0 es.
-have [rs|] := ltrP (2 * √ε) (r + s).
-  apply: le_lt_trans H _; rewrite ltr_pmul2r // ltr_pdivr_mulr ?addr_gt0 //.
-  by rewrite mulrC ltr_pdivl_mulr.
-rewrite mulr_natl mulr2n => rs; have re : r = √ε.
-  by apply/le_anti; rewrite er andbT -(ler_add2r (√ε)); apply: le_trans rs; rewrite ler_add2l.
-have se : s = √ε.
-  by apply/le_anti; rewrite es andbT -(ler_add2l (√ε)); apply: le_trans rs; rewrite ler_add2r.
-have zero (w : 'cV[R]_d) : √(variance w + ε) = √ε -> core ε w = 0.
-  move=> ww; have := sqrK (ltW (variance_eps w e0)); rewrite ww sqrK ?(ltW e0) // => /(canLR (addrK _)).
-  by rewrite subrr => /esym/eqP; rewrite variance_eq0 /core => /eqP ->; rewrite scaler0.
-by rewrite !zero // subrr norm0 mulr_gt0 ?invr_gt0.
-Qed.
-
 (* For d ≥ 2 and ε > 0 the least Lipschitz constant of the full layer is ‖diag(γ)P‖₂/√ε, the norm of the Jacobian at every
    constant input; if not all gains are 0, the amplification of every step is below it *)
 Theorem sharp_lipschitz ε γ β c : 0 < ε -> is_operator_norm (diag γ *m P) c ->
@@ -115,8 +93,7 @@ have cp : 0 < c.
   by rewrite !mxE eqxx (eq_sym i j) (negPf ji) subr0 mulr1.
 have hp : 0 < ‖h‖ by rewrite norm_gt0.
 rewrite ltr_pdivr_mulr // layer_step; apply: le_lt_trans (cA _) _; rewrite -mulrA ltr_pmul2l //.
-have := @core_step_below ε (z + h) z e0; rewrite addrAC subrr add0r; apply.
-by rewrite -subr_eq0 addrAC subrr add0r.
+exact: core_step_lt.
 Qed.
 
 End Page.
