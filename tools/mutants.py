@@ -52,9 +52,7 @@ def copy_tree():
     for folder in ("lnbook", "tests", "tools", "book"):
         shutil.copytree(ROOT / folder, COPY / folder, dirs_exist_ok=True, ignore=left_out)
     shutil.copy2(ROOT / "pyproject.toml", COPY)
-    decorated = re.compile(
-        r"^@(compiled|inlined|cache)\n(def (\w+).*?\n)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE
-    )
+    decorated = re.compile(r"^@(compiled|inlined|cache)\n(def (\w+).*?\n)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
     for path in (COPY / "lnbook").rglob("*.py"):
         text = decorated.sub(r"\2\n\n\3 = \1(\3)\n", path.read_text(encoding="utf8"))
         text = text.replace("    from numba import config, njit\n", '    raise ImportError("to be plain Python")\n')

@@ -12,6 +12,7 @@ from lnbook.pages.figures.every_page import where
 from lnbook.pages.figures.floating_point import error_over_offset, stored_after_shift
 from lnbook.pages.figures.gain import gain_and_bias, gain_bias_slider
 from lnbook.pages.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
+from lnbook.pages.figures.in_production import outlier_codes, padded_core
 from lnbook.pages.figures.index import steps
 from lnbook.pages.figures.jacobian import eigen_directions, finite_step
 from lnbook.pages.figures.layer_normalization import positions
@@ -41,6 +42,8 @@ __all__ = [
     "gain_polynomial",
     "norm_over_bound",
     "one_sample_many_batches",
+    "outlier_codes",
+    "padded_core",
     "plane_into_disc",
     "positions",
     "projection_of_a_pair",
