@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_settled_amplification  # noqa: F401 - these register the tests
+import test_settled_attention  # noqa: F401
 import test_settled_batch  # noqa: F401
 import test_settled_machines  # noqa: F401
 import test_settled_outputs  # noqa: F401

@@ -3,6 +3,7 @@
 The file is named after the page that shows the figure.
 """
 
+from lnbook.pages.figures.attention_and_expressivity import keys_that_can_win, sigmoid_and_tanh
 from lnbook.pages.figures.backward_pass import returned_gradient, summed_ones
 from lnbook.pages.figures.batch_norm_or_layer_norm import one_sample_many_batches, what_a_token_sees
 from lnbook.pages.figures.bias import shift_before_and_after
@@ -40,6 +41,7 @@ __all__ = [
     "gain_and_bias",
     "gain_bias_slider",
     "gain_polynomial",
+    "keys_that_can_win",
     "norm_over_bound",
     "one_sample_many_batches",
     "outlier_codes",
@@ -51,6 +53,7 @@ __all__ = [
     "shared_statistics",
     "shift_before_and_after",
     "shift_slider",
+    "sigmoid_and_tanh",
     "steps",
     "stored_after_shift",
     "summed_ones",
