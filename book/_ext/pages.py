@@ -7,6 +7,7 @@ server and styles for a page of their own; the layout uses none of them.
 import hashlib
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from npm import node_modules
@@ -69,6 +70,8 @@ def note_look(app, config):
     """A change of style or script writes all pages anew, one of an extension or of the search reads them too."""
     book = Path(app.srcdir, "book")
     config.look = digest_of(book, "_assets", "_scripts")
+    project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
+    config.release = project["version"]
     config.extensions_read = digest_of(book, "_ext", "_scripts/search", "synonyms.toml", "pages.toml")
 
 
