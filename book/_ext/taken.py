@@ -55,6 +55,13 @@ def taken_along(app, docname, notebook):
     return notebook
 
 
+def led(title, body):
+    """The body behind its title in bold, or below it where the body begins with a block of its own."""
+    apart = re.match(r"[:`]{3}|\$\$|[-*] |\d+\. ", body)
+    gap = "\n\n" if apart else " "
+    return f"**{title}.**{gap}{body}\n"
+
+
 class Reader:
     """Reads MyST with what the build knows of the book."""
 
@@ -73,9 +80,9 @@ class Reader:
         name, title, body = found["name"], found["title"].strip(), found["body"].strip()
         match name:
             case "prf:proof":
-                return f"**Proof.** {body} ∎\n"
+                return led("Proof", f"{body} ∎")
             case "exercise":
-                return f"**Exercise{f' ({title})' if title else ''}.** {body}\n"
+                return led(f"Exercise{f' ({title})' if title else ''}", body)
             case "solution-start":
                 return "**Solution.**\n"
             case "solution-end":
@@ -83,9 +90,9 @@ class Reader:
             case "math":
                 return f"$$\n{body}\n$$\n"
             case "admonition":
-                return f"**{title}.** {body}\n"
+                return led(title, body)
             case _ if name.startswith("prf:"):
-                return f"**{name.removeprefix('prf:').capitalize()}{f' ({title})' if title else ''}.** {body}\n"
+                return led(f"{name.removeprefix('prf:').capitalize()}{f' ({title})' if title else ''}", body)
             case _ if name in ELSEWHERE:
                 return f"*(Here the page has more: {self.linked(self.title(self.docname), self.docname)}.)*\n"
             case _:

@@ -3,6 +3,7 @@
 import io
 import re
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
@@ -183,3 +184,30 @@ def test_who_is_lost_can_search(visit, address, browser):
     expect(tab.locator(".results a").first).to_be_visible()
     assert tab.locator(".results a").first.get_attribute("href").endswith("/book/gain.html#gain-sign")
     tab.close()
+
+
+def test_a_page_leads_to_its_source_where_a_repository_is_set(monkeypatch):
+    import publish
+
+    monkeypatch.setattr(publish, "REPOSITORY", "https://github.com/someone/book")
+    env = SimpleNamespace(found_docs={"book/gain", "book/glossary"}, doc2path=lambda name: f"/root/{name}.md")
+    app = SimpleNamespace(env=env, srcdir="/root")
+
+    def links(page, *there):
+        context = {"page_links": list(there)}
+        publish.offer_source(app, page, "page.html", context, None)
+        return {link["text"]: link["href"] for link in context["page_links"]}
+
+    words = {
+        "History": "https://github.com/someone/book/commits/main/book/glossary.md",
+        "Edit": "https://github.com/someone/book/edit/main/book/glossary.md",
+        "Report a fault": "https://github.com/someone/book/issues/new?title=book/glossary.md",
+    }
+    assert links("book/glossary") == words
+    assert links("book/gain", {"text": "Notebook", "href": "gain.ipynb"}) == {
+        "Notebook": "gain.ipynb",
+        **{text: href.replace("glossary", "gain") for text, href in words.items()},
+        "Binder": "https://mybinder.org/v2/gh/someone/book/main?urlpath=lab/tree/book/gain.md",
+        "Colab": "https://colab.research.google.com/github/someone/book/blob/notebooks/gain.ipynb",
+    }
+    assert links("search") == {}
