@@ -67,12 +67,12 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style or script writes all pages anew, one of an extension or of the search reads them too."""
+    """A change of style, script or words to search for writes all pages anew, one of an extension reads them too."""
     book = Path(app.srcdir, "book")
-    config.look = digest_of(book, "_assets", "_scripts")
+    config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
+    config.extensions_read = digest_of(book, "_ext")
     project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
     config.release = project["version"]
-    config.extensions_read = digest_of(book, "_ext", "_scripts/search", "synonyms.toml", "pages.toml")
 
 
 def digest_of(root, *names):

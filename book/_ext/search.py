@@ -92,15 +92,15 @@ def sought(docname):
     return f"{shown['title']} {shown['words']}" if shown else ""
 
 
-def write_index(app, env):
-    """Not before the statements are numbered."""
+def write_index(app):
+    """Whenever pages are written, after the statements are numbered."""
     if app.builder.name != "html":
-        return
+        return []
     reading = tomllib.loads(Path(app.srcdir, "book", "synonyms.toml").read_text(encoding="utf8"))
     entries = []
-    for docname in sorted(env.found_docs):
-        found = env.search_entries[docname]
-        entries += [{**entry, "kind": kind_of(env, entry), "at": at} for at, entry in enumerate(found)]
+    for docname in sorted(app.env.found_docs):
+        found = app.env.search_entries[docname]
+        entries += [{**entry, "kind": kind_of(app.env, entry), "at": at} for at, entry in enumerate(found)]
         entries[-len(found)]["words"] = sought(docname)
         write_script(app, f"search/{docname.split('/')[-1]}", [[entry["text"], entry["code"]] for entry in found])
     value = {"reading": reading | {"stop": reading["stop"].split()}, "entries": entries}
@@ -115,11 +115,11 @@ def write_index(app, env):
         raise ExtensionError(f"the index of the search was not built:\n{run.stderr}")
     shown = [{name: part for name, part in entry.items() if name not in ("text", "code", "words")} for entry in entries]
     write_script(app, "search-index", {**value, "entries": shown, "index": json.loads(run.stdout)})
+    return []  # no page of its own
 
 
 def setup(app):
     # After katex.py has rendered the formulas.
     keep(app, "search_entries", entries_of, priority=500)
-    # The first event after the numbering of statements.
-    app.connect("env-check-consistency", write_index)
+    app.connect("html-collect-pages", write_index)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

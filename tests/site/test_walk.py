@@ -59,7 +59,8 @@ CUT = """() => [...document.querySelectorAll(".scroll, .table-scroll, pre")]
 # What goes on beyond its box on a small screen, and neither fades nor can be moved.
 CUT_SILENTLY = """() => [...document.querySelectorAll("main *")].filter((box) => {
   const style = getComputedStyle(box);
-  if (box.scrollWidth <= box.clientWidth + 1 || style.display === "inline" || style.overflowX === "visible") return false;
+  if (box.scrollWidth <= box.clientWidth + 1 || style.display === "inline") return false;
+  if (style.overflowX === "visible") return false;
   if (box.matches("input, textarea, select") || box.closest("svg, .katex")) return false;
   return style.overflowX !== "auto" || style.maskImage === "none" || parseFloat(style.getPropertyValue("--more")) < 20;
 }).map((box) => `${box.className}: ${box.textContent.slice(0, 80)}`)"""
