@@ -211,3 +211,26 @@ def test_a_page_leads_to_its_source_where_a_repository_is_set(monkeypatch):
         "Colab": "https://colab.research.google.com/github/someone/book/blob/notebooks/gain.ipynb",
     }
     assert links("search") == {}
+
+
+CONCEPTS = ["layer-normalization", "bias", "gain", "epsilon", "jacobian", "sensitivity", "shift-invariance"]
+
+TOO_WIDE = """() => [...document.querySelectorAll("main .math .scroll")]
+  .filter((box) => !box.closest("details, .cell_output") && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.querySelector("annotation").textContent)"""
+
+
+def test_the_formulas_of_the_concepts_fit_a_telephone(visit):
+    tab = visit("book/index.html", width=360)
+    for page in ["index", *CONCEPTS]:
+        tab.goto(tab.url.replace(tab.url.split("/")[-1], f"{page}.html"))
+        assert tab.evaluate(TOO_WIDE) == [], page
+
+
+def test_the_strip_of_steps_keeps_letters_that_can_be_read(visit):
+    tab = visit("book/gain.html", width=360)
+    sizes = tab.locator("article .ln-figure").evaluate_all(
+        "(all) => all.map((svg) => [svg.getBoundingClientRect().width, parseFloat(svg.getAttribute('width'))])"
+    )
+    # A letter is 10 points high or more; a point is to be a pixel or more, unless the whole figure is small.
+    assert sizes and all(shown >= min(points, 300) for shown, points in sizes)
