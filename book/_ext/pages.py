@@ -7,6 +7,7 @@ server and styles for a page of their own; the layout uses none of them.
 import hashlib
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from npm import node_modules
@@ -70,6 +71,8 @@ def note_look(app, config):
     book = Path(app.srcdir, "book")
     config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
     config.extensions_read = digest_of(book, "_ext")
+    project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
+    config.release = project["version"]
 
 
 def digest_of(root, *names):

@@ -8,7 +8,7 @@ from pathlib import Path
 from npm import node_modules
 
 PARTS = {
-    "book.js": ["dom", "theme", "search", "keys", "previews", "copy", "reading"],
+    "book.js": ["dom", "theme", "chapters", "search", "keys", "previews", "copy", "reading", "filter"],
     "search.js": ["words", "index", "form"],
     "workbench.js": ["numbers", "conventions", "parser", "page"],
 }
