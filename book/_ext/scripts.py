@@ -9,9 +9,10 @@ PARTS = {
     "book.js": ["dom", "theme", "search", "keys", "previews", "copy", "reading"],
     "workbench.js": ["numbers", "conventions", "parser", "page"],
     "steps.js": ["../workbench/numbers", "figure"],
+    "one-page.js": ["print"],
 }
 # page: the name of its own script and style sheet
-OWN = {"book/workbench": "workbench", "book/index": "steps"}
+OWN = {"book/workbench": "workbench", "book/index": "steps", "book/one-page": "one-page"}
 FOLDER = Path(__file__).parent.parent / "_scripts"
 
 
