@@ -1,12 +1,16 @@
 """Puts the scripts together from their parts, one a page and no modules: from a folder a browser loads no module.
 
-What only one page uses, a script and a style sheet of one name, is loaded there and nowhere else.
+What only one page uses, a script and a style sheet of one name, is loaded there and nowhere else, and the search's
+script when it is first opened.
 """
 
 from pathlib import Path
 
+from npm import node_modules
+
 PARTS = {
     "book.js": ["dom", "theme", "search", "keys", "previews", "copy", "reading"],
+    "search.js": ["words", "index", "form"],
     "workbench.js": ["numbers", "conventions", "parser", "page"],
     "steps.js": ["../workbench/numbers", "figure"],
     "one-page.js": ["print"],
@@ -22,9 +26,20 @@ def text_of(script):
 
 
 def write_scripts(app, env):
-    if app.builder.format == "html":
-        for script in PARTS:
-            Path(app.outdir, "_static", script).write_text(text_of(script), encoding="utf8")
+    if app.builder.format != "html":
+        return
+    for script in PARTS:
+        text = text_of(script)
+        if script == "search.js":
+            text = f"{library(node_modules(app) / 'minisearch')}\n{text}"
+        Path(app.outdir, "_static", script).write_text(text, encoding="utf8")
+
+
+def library(package):
+    """The library of the search as its authors made it, with its licence in front."""
+    licence = (package / "LICENSE.txt").read_text(encoding="utf8").strip()
+    code = (package / "dist" / "umd" / "index.js").read_text(encoding="utf8")
+    return f"/*!\n{licence}\n*/\n{code.partition('//# sourceMappingURL')[0]}"
 
 
 def load_own(app, pagename, templatename, context, doctree):

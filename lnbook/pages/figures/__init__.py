@@ -21,7 +21,12 @@ from lnbook.pages.figures.layer_normalization import one_entry_slider, positions
 from lnbook.pages.figures.neighbours import shared_statistics
 from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
 from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
-from lnbook.pages.figures.sharp_bounds import constants_over_dimension, gain_polynomial, norm_over_bound
+from lnbook.pages.figures.sharp_bounds import (
+    constants_over_dimension,
+    gain_polynomial,
+    norm_over_bound,
+    trust_radius,
+)
 from lnbook.pages.figures.shift_invariance import common_and_unequal_shift, shift_slider
 from lnbook.pages.figures.why_it_works import length_of_weights, step_over_scale
 
@@ -65,6 +70,7 @@ __all__ = [
     "stored_after_shift",
     "stream_and_gradient",
     "summed_ones",
+    "trust_radius",
     "variance_slider",
     "what_a_token_sees",
     "where",
