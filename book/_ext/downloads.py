@@ -10,11 +10,15 @@ from sphinx.util.docutils import SphinxDirective
 from taken import MODULE, taken_along
 
 ZIP = "layer-normalization-book.zip"
-PDF = "layer-normalization-book.pdf"
+# What `make pdf` makes: its name and what a page calls it, by the argument of the directive that offers it.
+PDFS = {
+    "book": ("layer-normalization-book.pdf", "the whole book for printing (PDF)"),
+    "sheet": ("layer-normalization-one-page.pdf", "this page for printing (PDF)"),
+}
 
 
-def pdf_of(app):
-    return Path(app.srcdir, "_build", "pdf", PDF)
+def pdf_of(app, name):
+    return Path(app.srcdir, "_build", "pdf", PDFS[name][0])
 
 
 def write_one_page_like_the_others(app):
@@ -24,7 +28,7 @@ def write_one_page_like_the_others(app):
 
 def pages_of_pdf(app, env, added, changed, removed):
     """The PDF comes and goes without a change of the page that offers it."""
-    return [page for page, offered in offers_of(env).items() if offered != pdf_of(app).exists()]
+    return [page for page, (name, offered) in offers_of(env).items() if offered != pdf_of(app, name).exists()]
 
 
 def offers_of(env):
@@ -54,15 +58,17 @@ def record_of(app, pagename):
 
 
 class Downloads(SphinxDirective):
-    """Links to the book as a zip and, where `make pdf` has made one, as a PDF."""
+    """Links to the book as a zip and, where `make pdf` has made one, as a PDF; or to the PDF of the sheet alone."""
+
+    optional_arguments = 1
 
     def run(self):
-        offers_of(self.env)[self.env.docname] = pdf_of(self.env.app).exists()
-        if self.env.app.builder.name != "html":
+        (name,) = self.arguments or ["book"]
+        made = pdf_of(self.env.app, name).exists()
+        offers_of(self.env)[self.env.docname] = (name, made)
+        offers = [PDFS[name]] * made + [(ZIP, "the whole book for reading offline (zip)")] * (name == "book")
+        if self.env.app.builder.name != "html" or not offers:
             return []
-        offers = [(ZIP, "the whole book for reading offline (zip)")]
-        if pdf_of(self.env.app).exists():
-            offers.insert(0, (PDF, "the whole book for printing (PDF)"))
         links = nodes.bullet_list()
         up = "../" * self.env.docname.count("/")
         for file, words in offers:
@@ -86,8 +92,9 @@ def add_downloads(app, exception):
     folder.mkdir(exist_ok=True)
     files = (file for file in out.rglob("*") if file.is_file() and folder not in file.parents)
     zip_files(folder / ZIP, {f"layer-normalization-book/{file.relative_to(out).as_posix()}": file for file in files})
-    if pdf_of(app).exists():
-        shutil.copyfile(pdf_of(app), folder / PDF)
+    for name, (file, _) in PDFS.items():
+        if pdf_of(app, name).exists():
+            shutil.copyfile(pdf_of(app, name), folder / file)
 
 
 def module_files(root):

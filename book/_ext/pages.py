@@ -13,7 +13,8 @@ from pathlib import Path
 from npm import node_modules
 
 # Folding is HTML's own <details>, and copying and the colours of code are ours too.
-USED = {"book.css", "colours.css", "katex/katex.css", "book.js", "workbench.css", "workbench.js"}
+OWN = {f"{name}.{kind}" for name in ("workbench", "steps", "one-page") for kind in ("css", "js")}
+USED = {"book.css", "colours.css", "katex/katex.css", "book.js"} | OWN
 
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 

@@ -74,7 +74,8 @@ def test_the_zip_holds_the_book_and_opens_from_a_folder(built, browser, tmp_path
 def test_the_pdf_is_whole(tmp_path):
     command = [sys.executable, ROOT / "tools" / "pdf.py", tmp_path]
     subprocess.run(command, check=True, capture_output=True)
-    pdf = PdfReader(tmp_path / "_build" / "pdf" / "layer-normalization-book.pdf")
+    folder = tmp_path / "_build" / "pdf"
+    pdf = PdfReader(folder / "layer-normalization-book.pdf")
     assert pdf.metadata.title == "Layer normalization, settled"
     outline = {entry.title for entry in flat(pdf.outline)}
     titles = {page.read_text(encoding="utf8").split("\n# ", 1)[1].split("\n", 1)[0] for page in notebook_pages()}
@@ -85,6 +86,8 @@ def test_the_pdf_is_whole(tmp_path):
     # A letter that no font of the book has is this sign.
     text = "\n".join(page.extract_text() for page in pdf.pages)
     assert "\ufffd" not in text
+    (sheet,) = PdfReader(folder / "layer-normalization-one-page.pdf").pages
+    assert "Numbers to check" in sheet.extract_text()
 
 
 def flat(outline):
