@@ -1,20 +1,34 @@
 """Puts the scripts together from their parts, one a page and no modules: from a folder a browser loads no module.
 
-The workbench's script and style are loaded on its own page and nowhere else.
+The workbench's script and style are loaded on its own page and nowhere else. It names mistakes as the checker does: its
+list of them, with the places where to look, is made of the checker's catalogue.
 """
 
+import json
 from pathlib import Path
+
+from lnbook.conformance.catalogue import MISTAKES
 
 PARTS = {
     "book.js": ["dom", "theme", "search", "keys", "previews", "copy", "reading"],
-    "workbench.js": ["numbers", "conventions", "parser", "page"],
+    "workbench.js": [
+        *("numbers", "formats", "parser", "conventions", "verdict", "gradients"),
+        *("results", "words", "fields", "page"),
+    ],
 }
 FOLDER = Path(__file__).parent.parent / "_scripts"
 
 
 def text_of(script):
     folder = FOLDER / script.removesuffix(".js")
-    return "\n".join((folder / f"{part}.js").read_text(encoding="utf8") for part in PARTS[script])
+    texts = {part: (folder / f"{part}.js").read_text(encoding="utf8") for part in PARTS[script]}
+    if script == "workbench.js":
+        texts["page"] = f"workbench.mistakes = {places_of_mistakes()};\n{texts['page']}"
+    return "\n".join(texts.values())
+
+
+def places_of_mistakes():
+    return json.dumps({mistake.name: mistake.place for mistake in MISTAKES})
 
 
 def write_scripts(app, env):
