@@ -29,7 +29,7 @@ check: lint ## for who edits pages, in a minute: statements, and the records and
 	$(BIN)/python tools/check.py
 
 NPM := tools/npm/node_modules
-SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tools/npm/*.mjs
+SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tests/site/*.mjs tools/npm/*.mjs
 PRETTIER = $(BIN)/node $(NPM)/prettier/bin/prettier.cjs --config tools/npm/prettier.json --log-level warn
 
 $(NPM)/ready: tools/npm/package-lock.json .venv/ready

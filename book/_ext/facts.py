@@ -23,6 +23,13 @@ def register(env):
     return facts
 
 
+def listed(found):
+    """Marks what repeats the words of other pages: the search looks there, and not here."""
+    for node in found:
+        node["classes"].append("listed")
+    return found
+
+
 class FactLink(nodes.Inline, nodes.TextElement):
     """A link to come: the statement may stand on a page that is not read yet."""
 
@@ -60,11 +67,11 @@ class FactMap(SphinxDirective):
         facts = register(self.env)
         lines = []
         for page in dict.fromkeys(fact["page"] for fact in facts.values()):
-            listed = [
+            entries = [
                 f"- {{fact}}`{id}` (`{id}`): {fact['line']}" for id, fact in facts.items() if fact["page"] == page
             ]
-            lines += [f"**{{doc}}`{page}`**", "", *listed, ""]
-        return self.parse_text_to_nodes("\n".join(lines))
+            lines += [f"**{{doc}}`{page}`**", "", *entries, ""]
+        return listed(self.parse_text_to_nodes("\n".join(lines)))
 
 
 class RMSFacts(SphinxDirective):
@@ -75,7 +82,7 @@ class RMSFacts(SphinxDirective):
         for id, fact in register(self.env).items():
             if rms := fact.get("rms"):
                 rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")
-        return self.parse_text_to_nodes("\n".join(rows))
+        return listed(self.parse_text_to_nodes("\n".join(rows)))
 
 
 def setup(app):

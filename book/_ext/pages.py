@@ -66,13 +66,14 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style or script writes all pages anew, one of an extension reads them too; Sphinx sees neither."""
+    """A change of style, script or words to search for writes all pages anew, one of an extension reads them too."""
     book = Path(app.srcdir, "book")
-    config.look, config.extensions_read = digest_of(book, "_assets", "_scripts"), digest_of(book, "_ext")
+    config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
+    config.extensions_read = digest_of(book, "_ext")
 
 
-def digest_of(root, *folders):
-    found = (path for name in folders for path in sorted((root / name).rglob("*.*")))
+def digest_of(root, *names):
+    found = (path for name in names for path in [root / name, *sorted((root / name).rglob("*.*"))])
     files = (path for path in found if path.is_file() and path.suffix != ".pyc")
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 

@@ -9,8 +9,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docutils import nodes
-from previews import words
+from about import about
 
 URL = os.environ.get("BOOK_URL", "")
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
@@ -26,11 +25,12 @@ def configure(app, config):
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """The first paragraph describes the page, its formulas as they are read instead of in TeX."""
-    first = doctree and next(doctree.findall(nodes.paragraph), None)
-    if first:
-        context["description"] = words(app, first).rstrip(":") + "." * first.astext().endswith(":")
-        context["meta"] = {**(context["meta"] or {}), "og:description": context["description"]}
+    """pages.toml says what search engines and those who share a page are shown of it."""
+    shown = about(pagename)
+    if shown:
+        context |= {"description": shown["description"], "search_title": shown["title"]}
+        told = {"og:title": shown["title"], "og:description": shown["description"]}
+        context["meta"] = {**(context["meta"] or {}), **told}
 
 
 def offer_source(app, pagename, templatename, context, doctree):

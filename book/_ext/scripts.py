@@ -1,16 +1,20 @@
 """Puts the scripts together from their parts, one a page and no modules: from a folder a browser loads no module.
 
-The workbench's script and style are loaded on its own page and nowhere else. It names mistakes as the checker does: its
-list of them, with the places where to look, is made of the checker's catalogue.
+The workbench's script and style are loaded on its own page and nowhere else, and the search's when it is first opened.
+The workbench names mistakes as the checker does: its list of them, with the places where to look, is made of the
+checker's catalogue.
 """
 
 import json
 from pathlib import Path
 
+from npm import node_modules
+
 from lnbook.conformance.catalogue import MISTAKES
 
 PARTS = {
     "book.js": ["dom", "theme", "search", "keys", "previews", "copy", "reading"],
+    "search.js": ["words", "index", "form"],
     "workbench.js": [
         *("numbers", "formats", "parser", "conventions", "verdict", "gradients"),
         *("results", "words", "fields", "page"),
@@ -32,9 +36,20 @@ def places_of_mistakes():
 
 
 def write_scripts(app, env):
-    if app.builder.format == "html":
-        for script in PARTS:
-            Path(app.outdir, "_static", script).write_text(text_of(script), encoding="utf8")
+    if app.builder.format != "html":
+        return
+    for script in PARTS:
+        text = text_of(script)
+        if script == "search.js":
+            text = f"{library(node_modules(app) / 'minisearch')}\n{text}"
+        Path(app.outdir, "_static", script).write_text(text, encoding="utf8")
+
+
+def library(package):
+    """The library of the search as its authors made it, with its licence in front."""
+    licence = (package / "LICENSE.txt").read_text(encoding="utf8").strip()
+    code = (package / "dist" / "umd" / "index.js").read_text(encoding="utf8")
+    return f"/*!\n{licence}\n*/\n{code.partition('//# sourceMappingURL')[0]}"
 
 
 def load_workbench(app, pagename, templatename, context, doctree):
