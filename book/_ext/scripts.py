@@ -2,16 +2,24 @@
 
 What only one page uses, a script and a style sheet of one name, is loaded there and nowhere else, and the search's
 script when it is first opened.
+The workbench names mistakes as the checker does: its list of them, with the places where to look, is made of the
+checker's catalogue.
 """
 
+import json
 from pathlib import Path
 
 from npm import node_modules
 
+from lnbook.conformance.catalogue import MISTAKES
+
 PARTS = {
     "book.js": ["dom", "theme", "chapters", "search", "keys", "previews", "copy", "reading", "filter"],
     "search.js": ["words", "index", "form"],
-    "workbench.js": ["numbers", "conventions", "parser", "page"],
+    "workbench.js": [
+        *("numbers", "formats", "parser", "conventions", "verdict", "gradients"),
+        *("results", "words", "fields", "page"),
+    ],
     "steps.js": ["../workbench/numbers", "figure"],
     "one-page.js": ["print"],
 }
@@ -22,7 +30,14 @@ FOLDER = Path(__file__).parent.parent / "_scripts"
 
 def text_of(script):
     folder = FOLDER / script.removesuffix(".js")
-    return "\n".join((folder / f"{part}.js").read_text(encoding="utf8") for part in PARTS[script])
+    texts = {part: (folder / f"{part}.js").read_text(encoding="utf8") for part in PARTS[script]}
+    if script == "workbench.js":
+        texts["page"] = f"workbench.mistakes = {places_of_mistakes()};\n{texts['page']}"
+    return "\n".join(texts.values())
+
+
+def places_of_mistakes():
+    return json.dumps({mistake.name: mistake.place for mistake in MISTAKES})
 
 
 def write_scripts(app, env):
