@@ -27,16 +27,17 @@ class Mistakes(SphinxTransform):
         for child in section.children[1:]:
             if isinstance(child, nodes.section):
                 break
-            if isinstance(child, nodes.paragraph) and isinstance(child[0], nodes.strong):
-                entry = self.entry(child)
+            parts = [part for part in child.children if part.astext()]  # MyST puts an empty text before what is bold
+            if isinstance(child, nodes.paragraph) and parts and isinstance(parts[0], nodes.strong):
+                entry = self.entry(child, *parts)
                 section.remove(child)
                 section += entry
             elif entry is not section:
                 section.remove(child)
                 entry += child
 
-    def entry(self, paragraph):
-        bold, *rest = paragraph.children
+    def entry(self, paragraph, bold, *rest):
+        rest = list(rest)
         entry = nodes.section("", nodes.title("", "", *bold.children), ids=[name_of(bold), *paragraph["ids"]])
         entry.source, entry.line = paragraph.source, paragraph.line
         if entry["ids"][0] in self.document.ids:

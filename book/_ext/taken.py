@@ -67,6 +67,8 @@ class Reader:
 
     def __init__(self, app, docname):
         self.env, self.builder, self.docname, self.titles = app.env, app.builder, docname, {}
+        objects = self.env.get_domain("std").objects
+        self.terms = {name.casefold(): place for (kind, name), place in objects.items() if kind == "term"}
 
     def plain(self, text):
         text = EQUATION.sub("$$", LABEL.sub("", ATTRIBUTES.sub("", text)))
@@ -105,8 +107,7 @@ class Reader:
             case "doc":
                 return self.linked(words or self.title(f"book/{target}"), f"book/{target}")
             case "term":
-                page, anchor = self.env.get_domain("std").objects["term", target.lower()]
-                return self.linked(words or target, page, anchor, quiet=True)
+                return self.linked(words or target, *self.terms[target.casefold()], quiet=True)
             case "prf:ref" | "fact" | "fact-id":
                 page = self.env.proof_list[target]["docname"]
                 shown = f"`{target}`" if found["name"] == "fact-id" else words or self.statement(page, target)
@@ -131,7 +132,7 @@ class Reader:
         exercise = getattr(self.env, "sphinx_exercise_registry", {}).get(name)
         if exercise:
             return self.linked(words or "the exercise", exercise["docname"], name)
-        page, anchor, title = domain.labels.get(name) or (*domain.anonlabels[name], "")
+        page, anchor, title = domain.labels.get(name.lower()) or (*domain.anonlabels[name.lower()], "")
         return self.linked(words or title, page, anchor)
 
     def linked(self, words, page, anchor="", quiet=False):
@@ -156,7 +157,7 @@ class Reader:
     def source(self, key):
         """[Ba et al. 2016](…), with the address of the source itself."""
         entry = self.env.get_domain("cite").bibdata.data.entries[key]
-        people = [" ".join(person.last_names).strip("{}") for person in entry.persons["author"]]
+        people = [" ".join(person.last_names).strip("{}") for person in entry.persons.get("author", [])] or [key]
         names = people[0] if len(people) == 1 else " and ".join(people) if len(people) == 2 else f"{people[0]} et al."
         fields = entry.fields
         places = {"url": "{}", "doi": "https://doi.org/{}", "eprint": "https://arxiv.org/abs/{}"}
