@@ -15,6 +15,7 @@ from normalizations import (
     Z123,
     R,
     W,
+    apart,
     bias3,
     column,
     differ,
@@ -389,6 +390,102 @@ def the_identity_of_two_inputs(norm):
 @instead("two-points")
 def the_identity_of_two_inputs_of_rms_norm():
     return identity_of_two_points(RMS, mean_square)
+
+
+def step_through_the_middle(norm, statistic):
+    a, b = column(3, 0, 0), column(0, 3, 0)  # the roots are equal
+    u, w = norm.core(a, 1), norm.core(b, 1)
+    return not apart([(u - w).norm() / (a - b).norm()], [1 / sp.sqrt(statistic(a) + 1)])
+
+
+@says("two-points-attained")
+def equal_roots_of_the_variance_meet_the_bound(norm):
+    return step_through_the_middle(norm, variance)
+
+
+@instead("two-points-attained")
+def equal_roots_of_the_mean_square_meet_the_bound():
+    return step_through_the_middle(RMS, mean_square)
+
+
+@says("order")
+def differences_over_the_root_of_the_variance(norm):
+    u = norm.core(z3, eps)
+    return vanishes(u[0] - u[1] - (z3[0] - z3[1]) / sp.sqrt(variance(z3) + eps))
+
+
+@instead("order")
+def differences_over_the_root_of_the_mean_square():
+    n = rms(z3, eps)
+    return vanishes(n[0] - n[1] - (z3[0] - z3[1]) / sp.sqrt(mean_square(z3) + eps))
+
+
+ROTATION = sp.Matrix([[3, -4], [4, 3]]) / 5
+
+
+@says("symmetry")
+def permutations_and_not_rotations_pass_through(norm):
+    a, swapped = column(1, 7), column(7, 1)
+    permuted = not differ(norm.core(swapped, 1), norm.core(a, 1)[::-1])
+    return permuted and differ(norm.core(ROTATION * a, 1), ROTATION * norm.core(a, 1))
+
+
+@instead("symmetry")
+def rotations_pass_through_rms_norm():
+    return vanishes(rms(ROTATION * column(*z3[:2]), eps) - ROTATION * rms(z3[:2], eps))
+
+
+@says("correlation")
+def the_product_of_cores_is_the_correlation(norm):
+    a, b = column(1, 2, 4), column(0, 3, 1)
+    rho = centered(a).dot(centered(b)) / (centered(a).norm() * centered(b).norm())
+    return not apart([norm.core(a, 0).dot(norm.core(b, 0)) / 3], [rho])
+
+
+@instead("correlation")
+def the_product_of_rms_norms_is_the_cosine():
+    a, b = column(1, 2, 4), column(0, 3, 1)
+    factor = sp.sqrt(mean_square(a) * mean_square(b) / (mean_square(a) + 1) / (mean_square(b) + 1))
+    return not apart([rms(a, 1).dot(rms(b, 1)) / 3], [factor * a.dot(b) / (a.norm() * b.norm())])
+
+
+@says("nearest-point")
+def the_distance_to_the_core(norm):
+    a = column(1, 2, 4)
+    distance = (a - norm.core(a, 0)).norm() ** 2
+    return not apart([distance], [3 * mean(a) ** 2 + 3 * (sp.sqrt(variance(a)) - 1) ** 2])
+
+
+@instead("nearest-point")
+def the_distance_to_rms_norm():
+    a = column(1, 2, 4)
+    return not apart([(a - rms(a, 0)).norm() ** 2], [3 * (sp.sqrt(mean_square(a)) - 1) ** 2])
+
+
+@says("jac-determinant")
+def the_determinant_on_the_plane(norm):
+    J = norm.jacobian(Z123, 1) + sp.ones(3, 3) / 3
+    return sp.simplify(J.det() - 1 / (variance(Z123) + 1) ** 2) == 0
+
+
+@instead("jac-determinant")
+def the_determinant_of_rms_norm():
+    return sp.simplify(RMS.jacobian(Z123, 1).det() - (mean_square(Z123) + 1) ** R(-5, 2)) == 0
+
+
+def inverse(vector, total, unit):
+    return sp.sqrt(total) * (unit + vector * vector.T / len(vector))
+
+
+@says("jac-pseudoinverse")
+def the_pseudo_inverse_of_the_jacobian(norm):
+    plus = inverse(centered(Z123), variance(Z123) + 1, projection(3))
+    return sp.simplify(norm.jacobian(Z123, 1) * plus - projection(3)) == sp.zeros(3, 3)
+
+
+@instead("jac-pseudoinverse")
+def the_inverse_of_the_jacobian_of_rms_norm():
+    return sp.simplify(RMS.jacobian(Z123, 1) * inverse(Z123, mean_square(Z123) + 1, sp.eye(3))) == sp.eye(3)
 
 
 @says("sharp-lipschitz")

@@ -6,6 +6,7 @@ from normalizations import (
     BIAS,
     GAIN,
     HALF,
+    PAIR,
     RMS,
     THIRD,
     Z123,
@@ -136,6 +137,45 @@ def the_input_jacobian_of_the_layer_is_gain_times_that_of_the_core(norm):
     return vanishes(norm.layer(z3, gain3, bias3, eps).jacobian(z3) - sp.diag(*gain3) * norm.core(z3, eps).jacobian(z3))
 
 
+@says("gain-isometry")
+def the_gains_3_and_minus_1_keep_each_variance(norm):
+    products = [(norm.core(z, 1), times(column(3, -1), norm.core(z, 1))) for z in (column(1, 2), column(5, 0))]
+    return all(variance(product) == variance(u) for u, product in products)
+
+
+@instead("gain-isometry")
+def gains_of_one_size_multiply_the_mean_square():
+    return vanishes(mean_square(times(column(2, -2, 2), rms(z3, eps))) - 4 * mean_square(rms(z3, eps)))
+
+
+def symmetric_part(norm, gain):
+    slope = sp.diag(*gain) * norm.jacobian(column(10, 10), 1)
+    return (slope + slope.T) / 2
+
+
+@says("gain-monotone")
+def unequal_gains_push_something_backwards(norm):
+    return symmetric_part(norm, (1, 2)).det() < 0 <= min(symmetric_part(norm, (2, 2)).eigenvals())
+
+
+@says("gain-gradient-map")
+def the_jacobian_is_symmetric_with_equal_gains_only(norm):
+    J = norm.jacobian(column(10, 10), 1)
+    return J.is_symmetric() and not (sp.diag(1, 2) * J).is_symmetric()
+
+
+@says("gain-spectrum")
+def two_opposite_gains_make_a_square_of_0(norm):
+    return sp.simplify((sp.diag(1, -1) * norm.jacobian(PAIR, 3)) ** 2) == sp.zeros(2, 2)
+
+
+@instead("gain-spectrum")
+def the_spectrum_is_real_and_the_matrix_diagonalizable():
+    matrix = sp.diag(1, -1) * RMS.jacobian(PAIR, 3)
+    end = 1 / sp.sqrt(mean_square(PAIR) + 3)
+    return matrix.is_diagonalizable(reals_only=True) and all(-end <= value <= end for value in matrix.eigenvals())
+
+
 @says("eps-constant-input")
 def a_constant_input_has_the_core_zero(norm):
     return norm.core(column(3, 3, 3), eps) == sp.zeros(3, 1)
@@ -191,3 +231,33 @@ def scaling_the_input_is_dividing_epsilon(norm):
 @says("eps-scaling-unstabilised")
 def at_epsilon_zero_no_scale_is_seen(norm):
     return vanishes(norm.core(t * z3, 0) - norm.core(z3, 0))
+
+
+def have_one_core(norm, a, b):
+    return not differ(norm.core(a, 0), norm.core(b, 0))
+
+
+@says("invertible-no-eps")
+def a_positive_multiple_of_the_centred_vector_has_the_same_core(norm):
+    return have_one_core(norm, Z123, 2 * Z123 + 5 * ones(3)) and not have_one_core(norm, Z123, column(1, 2, 4))
+
+
+@instead("invertible-no-eps")
+def a_positive_multiple_of_the_input_has_the_same_rms_norm():
+    return have_one_core(RMS, Z123, 2 * Z123) and not have_one_core(RMS, Z123, Z123 + ones(3))
+
+
+def mean_square_of_the_amplification(norm):
+    return sum(entry**2 for entry in norm.jacobian(Z123, 1)) / 3
+
+
+@says("sens-average")
+def the_average_amplification(norm):
+    q = variance(Z123)
+    return sp.simplify(mean_square_of_the_amplification(norm) - (1 + 1 / (q + 1) ** 2) / (3 * (q + 1))) == 0
+
+
+@instead("sens-average")
+def the_average_amplification_of_rms_norm():
+    m = mean_square(Z123)
+    return sp.simplify(mean_square_of_the_amplification(RMS) - (2 + 1 / (m + 1) ** 2) / (3 * (m + 1))) == 0

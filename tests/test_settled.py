@@ -8,10 +8,14 @@ import exact
 import numpy as np
 import pytest
 import test_settled_amplification  # noqa: F401 - these register the tests
+import test_settled_attention  # noqa: F401
 import test_settled_batch  # noqa: F401
+import test_settled_deep  # noqa: F401
+import test_settled_geometry  # noqa: F401
 import test_settled_machines  # noqa: F401
 import test_settled_outputs  # noqa: F401
 import test_settled_production  # noqa: F401
+import test_settled_why  # noqa: F401
 from verdicts import TESTS, R
 
 from lnbook.pages.show import line

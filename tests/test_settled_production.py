@@ -134,7 +134,7 @@ def test_an_inexact_root():
     assert sp.limit(step / rho**2, rho, 0) == -R(3, 2)
 
 
-@settles("settled-order", "False")
+@settles("settled-same-bits", "False")
 def test_the_order_of_additions():
     big, one = np.float32(2**24), np.float32(1)
     assert int((big + one) + one) == 2**24 != int(big + (one + one)) == 2**24 + 2

@@ -126,7 +126,7 @@ def an_inexact_root(statement):
     assert sympy.limit(after / about, rho, 0) == 1
 
 
-@reads("settled-order")
+@reads("settled-same-bits")
 def the_order_of_additions(statement):
     row = [np.float32(int(entry)) for entry in term(statement, "is not associative:")]
     assert int((row[0] + row[1]) + row[2]) != int(row[0] + (row[1] + row[2]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lnbook import center, lipschitz_constant, operator_norm
+from lnbook import center, jvp, lipschitz_constant, normalize, operator_norm
 from lnbook.max_norm import max_norm_constant
 from lnbook.pages.figures.style import BOUND, CORE, EPSILON, FAINT, GAIN, INPUT, new_figure, picture
 
@@ -79,4 +79,26 @@ def constants_over_dimension():
     axes.set_yticks([0.5, 1, 2, 5, 10], labels=["0.5", "1", "2", "5", "10"])
     axes.minorticks_off()
     axes.legend(loc="upper left")
+    return figure
+
+
+@picture
+def trust_radius(seed=0):
+    """The error of the first-order prediction over its natural size, against variance / eps."""
+    ratio = np.geomspace(1e-3, 1e3, 241)  # (241,) variance / eps
+    tau = ratio / (1 + ratio)  # (241,)
+    along = 1.5 * np.sqrt(tau) * (1 - tau) ** 2  # (241,) half the curvature, for steps along v
+    figure, axes = new_figure(6.4, 3.8)
+    axes.axhline(24 / (25 * np.sqrt(5)), color=BOUND, linestyle="--", label="the bound, $24/(25\\sqrt{5})$")
+    axes.plot(ratio, np.where(tau < 1 / 3, along, (1 - tau) / np.sqrt(3)), color=CORE, label="$d \\geq 3$, short steps")
+    axes.plot(ratio, along, "-.", color=EPSILON, label="$d = 2$, short steps")
+    random = np.random.default_rng(seed)
+    direction, h = (center(random.standard_normal((120, 3))) for _ in range(2))  # (120, 3) each
+    size = 10 ** random.uniform(-3, 3, (120, 1))  # (120, 1) variance / eps
+    z = direction * np.sqrt(size / (direction**2).mean(axis=1, keepdims=True))  # (120, 3)
+    h *= 10 ** random.uniform(-1, 0.5, (120, 1)) / np.sqrt((h**2).mean(axis=1, keepdims=True))
+    error = np.linalg.norm(normalize(z + h, eps=1) - normalize(z, eps=1) - jvp(z, h, eps=1), axis=1)  # (120,)
+    axes.plot(size[:, 0], error * np.sqrt(3) / (h**2).sum(axis=1), "o", color=INPUT, markersize=3, label="finite steps")
+    axes.set(xscale="log", xlabel=r"$q/\varepsilon$", ylabel="error over its natural size", ylim=(0, 0.6))
+    axes.legend(loc="upper right", ncols=2)
     return figure
