@@ -88,8 +88,8 @@ live: .venv/ready ## the book on localhost while you write: built again at each 
 pdf: .venv/ready ## the whole book and its cheat sheet as PDFs, which the next `make book` offers
 	$(BIN)/python tools/pdf.py
 
-weigh: .venv/ready ## the pages' bytes and time beside those of the default theme; takes minutes
-	$(BIN)/python tools/weigh.py
+weigh: .venv/ready ## the pages' bytes, times and Lighthouse's scores beside the default theme; takes long; PAGES=… for some
+	$(BIN)/python tools/weigh.py $(PAGES)
 
 links: .venv/ready ## check the links that lead outside; needs the internet
 	$(BIN)/jupyter-book build . --builder linkcheck

@@ -1,4 +1,4 @@
-"""Writes .github/steps.svg, the picture of the README: the one that the first page shows, on light paper.
+"""Writes the figure of the first page on light paper: for the README, .github/steps.svg, and for who shares a page.
 
 After a change of that figure: `python tools/picture.py`.
 """
@@ -11,6 +11,7 @@ from record import ROOT
 from lnbook.pages.figures.style import COLOURS, themed_svg
 
 PICTURE = ROOT / ".github" / "steps.svg"
+CARD = ROOT / "book" / "_assets" / "card.png"
 
 
 def shown():
@@ -29,5 +30,13 @@ def on_paper(figure):
     return themed_svg(figure).replace("<svg ", f'<svg style="background:{paper}" ', 1)
 
 
+def as_card(figure):
+    """The figure below the book's title, in the size that other sites show: 1200 by 630 points of the screen."""
+    figure.set(size_inches=(8, 4.2), facecolor=COLOURS["paper"][0])
+    figure.suptitle("Layer normalization, settled", fontsize=24)
+    return figure
+
+
 if __name__ == "__main__":
     PICTURE.write_text(on_paper(shown()), encoding="utf8")
+    as_card(shown()).savefig(CARD, dpi=150, metadata={"Software": None})

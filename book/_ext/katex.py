@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import shutil
+from base64 import b64encode
 from html import escape
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from sphinx.util.math import get_node_equation_number
 logger = logging.getLogger(__name__)
 
 SCRIPT = Path(__file__).with_suffix(".mjs")
+# The fonts of nearly every formula come with the style: where they come later, the words beside them move.
+FIRST = {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"}
 
 
 class Formulas:
@@ -131,7 +134,10 @@ def write_style(formulas, wanted, target):
             return ""
         name = re.search(r"fonts/([\w-]+\.woff2)", match[0])[1]
         shutil.copy(dist / "fonts" / name, target / "fonts")
-        return re.sub(r"src:[^}]+", f'src:url(fonts/{name}) format("woff2")', match[0])
+        place = f"fonts/{name}"
+        if name in FIRST:
+            place = f"data:font/woff2;base64,{b64encode((dist / place).read_bytes()).decode()}"
+        return re.sub(r"src:[^}]+", f'src:url({place}) format("woff2")', match[0])
 
     (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
 

@@ -27,6 +27,8 @@ def used(files):
 def fill_page(app, pagename, templatename, context, doctree):
     context["css_files"] = used(context["css_files"])
     context["script_files"] = used(context["script_files"])
+    upright = [f"_static/type/source-serif-4-latin-{style}.woff2" for style in TYPEFACE if "italic" not in style]
+    context["fonts"] = [context["pathto"](font, resource=True) for font in upright]
     chapters = context["toctree"](maxdepth=1, collapse=True, includehidden=True, titles_only=True) or ""
     # A caption is a heading to Sphinx, of no level; and the page itself is only a colour.
     chapters = chapters.replace('<p class="caption" role="heading">', '<p class="caption">')
@@ -34,6 +36,15 @@ def fill_page(app, pagename, templatename, context, doctree):
     # Sphinx's list of sections holds the page's title, and the sections below it.
     inner = re.search(r"<ul>.*?<ul>(.*)</ul>\s*</li>\s*</ul>", context.get("toc", ""), re.DOTALL)
     context["sections"] = f"<ul>{inner[1]}</ul>" if inner else ""
+
+
+def leave_search_to_the_book(app):
+    """Sphinx's own index, in the order in which the pages were read, is used by nobody; the page that searches is."""
+    app.builder.search = False
+
+
+def search_page(app):
+    return [("search", {}, "search.html")] if app.builder.name == "html" else []
 
 
 def copy_typeface(app, env):
@@ -86,6 +97,8 @@ def setup(app):
     app.add_config_value("look", "", "html", str)
     app.add_config_value("extensions_read", "", "env", str)
     app.connect("config-inited", note_look)
+    app.connect("builder-inited", leave_search_to_the_book)
+    app.connect("html-collect-pages", search_page)
     # After the other extensions have added their files.
     app.connect("html-page-context", fill_page, priority=900)
     app.connect("env-updated", copy_typeface)

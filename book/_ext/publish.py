@@ -14,12 +14,15 @@ from about import about
 URL = os.environ.get("BOOK_URL", "")
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
 COLAB = "https://colab.research.google.com/github"
+# The words for the picture that tools/picture.py draws.
+CARD = "Layer normalization, settled: one vector centred, scaled, stretched and moved."
 
 
 def configure(app, config):
     if URL:
         config.html_baseurl = config.ogp_site_url = URL
-        config.ogp_social_cards = {"line_color": "#0064a8"}
+        config.ogp_image, config.ogp_image_alt = "_static/card.png", CARD
+        config.ogp_custom_meta_tags = ['<meta name="twitter:card" content="summary_large_image">']
         config.ogp_enable_meta_description = False
     # A page that is not found may be asked for at any depth, so its links are absolute.
     config.notfound_urls_prefix = urlsplit(URL).path or "/"
@@ -53,6 +56,12 @@ def offer_source(app, pagename, templatename, context, doctree):
     context["page_links"] += [{"text": text, "title": title, "href": href} for text, (title, href) in links.items()]
 
 
+def order_pages(app, exception):
+    """sphinx-llms-txt lists the pages in the order in which they were read, which is another in each build."""
+    if not exception:
+        app.env.all_docs = {docname: app.env.all_docs[docname] for docname in app.env.collect_relations()}
+
+
 def write_sitemap(app, exception):
     """Every page of the book, also where only some were written."""
     if exception or not URL or app.builder.name != "html":
@@ -71,5 +80,6 @@ def setup(app):
     # Before sphinxext-opengraph writes its tags.
     app.connect("html-page-context", describe, priority=400)
     app.connect("html-page-context", offer_source)
+    app.connect("build-finished", order_pages, priority=100)
     app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import PREFIX
+from pages import TYPEFACE
 
 
 class Reader(HTMLParser):
@@ -88,6 +89,7 @@ def test_the_site_map_lists_the_pages_of_the_book_and_nothing_else(built, pages)
 def test_a_page_brings_our_files_and_no_others(built):
     """Those of the extensions that Jupyter Book always loads are used nowhere."""
     allowed = {"book.css", "colours.css", "katex/katex.css", "book.js", "favicon.ico", "favicon.svg", "favicon.png"}
+    allowed |= {"card.png", *(f"type/source-serif-4-latin-{style}.woff2" for style in TYPEFACE)}
     for path in built.rglob("*.html"):
         used = set(re.findall(r"_static/([^\"?]+)", path.read_text(encoding="utf8")))
         own = {"workbench": "workbench", "index": "steps", "one-page": "one-page"}.get(path.stem)

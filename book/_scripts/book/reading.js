@@ -53,4 +53,10 @@
   };
   addEventListener("hashchange", unfold);
   unfold();
+  // What lies above the place that was asked for has its true height only once it was near the screen.
+  const land = (again) => {
+    document.querySelector(":target")?.scrollIntoView();
+    if (again) requestAnimationFrame(() => land(again - 1));
+  };
+  addEventListener("load", () => land(4));
 }
