@@ -242,8 +242,9 @@ def the_difference_of_two_defaults(statement):
     assert close(ratio - 1, term(statement, "the difference is"), R(1, 10**8))
     tolerance = term(statement, "half of the tolerance")
     assert close((ratio - 1) / tolerance, R(1, 2), R(6, 100))
-    smaller = variance / 10
-    assert sqrt((smaller + first) / (smaller + second)) - 1 > tolerance
+    limit = term(statement, "on rows of a variance below")
+    beyond = [sqrt((q + first) / (q + second)) - 1 > tolerance for q in (limit, limit * R(12, 10))]
+    assert beyond == [True, False]
     bert, default = term(statement, "whose $\\varepsilon$ is"), term(statement, "with the default")
     assert (bert, default) == (R(1, 10**12), first)
 

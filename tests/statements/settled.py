@@ -107,9 +107,10 @@ def an_uncentred_numerator_has_a_mean(statement):
 def the_circular_equation_has_one_solution(statement):
     names = layer(SPREAD, R(1, 3))
     names[r"\sigma"] = sqrt(names["q"])
-    solution = term(statement, "every pixel,", names)
-    statement.says("one and the same number for every pixel")
-    holds(statement, 1, names | {r"\hat x": solution})
+    solution = term(statement, "every pixel:", names)
+    statement.says("has one solution, the same number for every pixel")
+    assert holds(statement, 2, names | {r"\hat x": solution})
+    assert not chain_holds(statement.tex("Taken literally, where"), names | {r"\sigma": 1, r"\varepsilon": 0})
 
 
 @reads("settled-start")

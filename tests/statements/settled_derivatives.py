@@ -24,7 +24,7 @@ def an_entry_of_the_jacobian_is_0_where_the_product_is_minus_1(statement):
     for names in (layer((1, -1, 1, -1), 0, i=1, j=2), layer((2, -1, -1, 0), R(1, 2), i=1, j=2)):
         J = exact.core_jacobian(list(names["z"]), names[r"\varepsilon"])
         assert close(J, names["J"])
-        holds(statement, 3, names, start="**False.**")
+        holds(statement, 4, names, start="**False.**")
         assert J[0, 1] == 0
     claimed = re.search(r"Every entry of \$J\$ is different from (\d)", statement.text)[1]
     assert int(claimed) == J[0, 1]
