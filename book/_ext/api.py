@@ -17,6 +17,7 @@ PUBLIC = {name: f"{module.__name__}.{name}" for module in (conformance, lnbook) 
 def configure(app, config):
     config.autodoc_typehints = "none"  # the docstrings say more than the hints can
     config.numpydoc_show_class_members = False
+    config.autosummary_generate = False  # else each build imports what the pages name, SymPy too
 
 
 def fact_pattern(app):

@@ -20,7 +20,7 @@ def shift(browser, address, page, width):
     devtools.send("Network.enable")
     devtools.send("Network.emulateNetworkConditions", SLOW)
     tab.goto(f"{address}/{page}")
-    tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(requestAnimationFrame)")
+    tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     shifts = tab.evaluate("window.shifts")
     context.close()
     return sum(shifts)
