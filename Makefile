@@ -29,7 +29,7 @@ check: lint ## for who edits pages, in a minute: statements, and the records and
 	$(BIN)/python tools/check.py
 
 NPM := tools/npm/node_modules
-SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tools/npm/*.mjs
+SCRIPTS := book/_scripts/*/*.js book/_ext/*.mjs tests/site/*.mjs tools/npm/*.mjs
 PRETTIER = $(BIN)/node $(NPM)/prettier/bin/prettier.cjs --config tools/npm/prettier.json --log-level warn
 
 $(NPM)/ready: tools/npm/package-lock.json .venv/ready
@@ -85,7 +85,7 @@ serve: book ## the built book on localhost
 live: .venv/ready ## the book on localhost while you write: built again at each change, and shown
 	$(BIN)/python tools/live.py $(PORT)
 
-pdf: .venv/ready ## the whole book as a PDF, which the next `make book` offers on its first page
+pdf: .venv/ready ## the whole book and its cheat sheet as PDFs, which the next `make book` offers
 	$(BIN)/python tools/pdf.py
 
 weigh: .venv/ready ## the pages' bytes and time beside those of the default theme; takes minutes

@@ -256,7 +256,7 @@ def test_the_gain_example():
 
 
 @fact("gain-moments", way="exact")
-def test_unequal_gains_destroy_mean_and_variance():
+def test_unequal_gains_move_mean_and_variance_of_the_example():
     u, y = (fractions(lnbook.layer_norm([1, 1, -2], gain, eps=2)) for gain in (None, [2, 0, -1]))
     assert (fraction_mean(u), fraction_variance(u)) == (0, Fraction(1, 2))
     assert (fraction_mean(y), fraction_variance(y)) == (Fraction(2, 3), Fraction(2, 9))
@@ -264,6 +264,36 @@ def test_unequal_gains_destroy_mean_and_variance():
         sp.Rational(2, 3),
         sp.Rational(2, 9),
     )
+
+
+@fact("gain-moments", way="exact")
+@pytest.mark.parametrize(
+    "gain", [[1, 2], [3, -1], [2, 0, -1], [0, 0, 1], [1, 1, 1, sp.Rational(101, 100)], [5] * 3, [0]]
+)
+def test_the_mean_stays_0_for_every_core_if_and_only_if_all_gains_are_equal(gain):
+    d, z = len(gain), symbols(len(gain))
+    zeros, v = [0] * d, centered(sp.Matrix(gain))
+    moved = mean(layer(z, gain, zeros, 2))
+    assert vanishes(moved - sum(a * x for a, x in zip(v, core(z, 2), strict=True)) / d)
+    assert vanishes(moved) == (len(set(gain)) == 1)
+    # The input whose centred vector is that of the gains is one that unequal gains move.
+    at_the_gains = mean(layer(gain, gain, zeros, 2))
+    assert at_the_gains == v.dot(v) / d / sp.sqrt(variance(gain) + 2) and (at_the_gains > 0) == (v != sp.zeros(d, 1))
+
+
+@fact("gain-moments", way="property")
+@given(st.lists(st.integers(-8, 8), min_size=1, max_size=6))
+def test_the_input_like_the_gains_has_an_output_of_mean_0_only_if_they_are_equal(gain):
+    y = lnbook.layer_norm(np.array(gain, float), np.array(gain, float), eps=2)
+    assert (y.mean() > 1e-3) == (len(set(gain)) > 1)
+    assert abs(y.mean()) <= 1e-13 or len(set(gain)) > 1
+
+
+@fact("gain-moments", way="exact")
+def test_the_variance_may_survive():
+    z, (a, b) = symbols(2), (3, -1)
+    assert vanishes(variance(layer(z, [a, b], [0, 0], 2)) - variance(core(z, 2)))
+    assert not vanishes(mean(layer(z, [a, b], [0, 0], 2)))
 
 
 @fact("gain-sign", way="property")

@@ -20,6 +20,7 @@ from exact import (
     promised,
     symbols,
     vanishes,
+    variance,
 )
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -115,6 +116,35 @@ def test_the_largest_first_order_amplification_is_the_largest_eigenvalue_that_oc
     assert lnbook.operator_norm(z, eps=3) == pytest.approx(norm, rel=4.5e-16)
 
 
+@fact("sens-local", way="exact")
+@pytest.mark.parametrize(
+    ("z", "w", "eps"),
+    [([-1, 1], [1, 0], 3), ([1, 2, 4], [1, -1, 0], 2), ([1, 2, 4], [0, 0, 1], 0), ([7, 7], [1, -1], 3), ([5], [1], 2)],
+)
+def test_the_amplification_in_a_direction_tends_to_that_of_the_jacobian_as_the_step_tends_to_0(z, w, eps):
+    s, w = sp.Symbol("s", positive=True), sp.Matrix(w)
+    change = core(sp.Matrix(z) + s * w, eps) - core(z, eps)
+    limit = sum(sp.limit(entry / s, s, 0, "+") ** 2 for entry in change)
+    assert sp.simplify(limit - (core_jacobian(z, eps) * w).dot(core_jacobian(z, eps) * w)) == 0
+
+
+@fact("sens-local", way="numeric")
+@pytest.mark.parametrize("z", [[-1, 1], [0, 1, 3], [7, 7, 7]])
+def test_the_largest_amplification_of_steps_of_one_length_tends_to_the_norm(z):
+    """The steps of a length: in the plane of centred vectors, which at d = 3 one angle runs through."""
+    d, norm = len(z), max(float(value) for value in core_jacobian(z, 3).eigenvals())
+    axes = (
+        np.array([[1, -1], [1, 1]]) / np.sqrt(2)
+        if d == 2
+        else np.array([[1, -1, 0], [1, 1, -2]]) / [[2**0.5], [6**0.5]]
+    )
+    gaps = []
+    for length in (1e-1, 1e-3, 1e-5):
+        steps = [length * (np.cos(a) * axes[0] + np.sin(a) * axes[1]) for a in np.linspace(0, 2 * np.pi, 721)]
+        gaps.append(abs(max(lnbook.amplification(z, step, eps=3) for step in steps) - norm))
+    assert gaps[0] < 0.05 and gaps[1] < 1e-3 and gaps[2] < 2e-5
+
+
 @fact("sens-local", "sens-smaller", "eps-norm-by-dimension", way="numeric")
 @with_extreme_rows()
 @given(cases(vectors=True))
@@ -204,6 +234,33 @@ def test_the_uniform_bound_is_a_worst_case():
     assert norms[0] == 1
     assert all(a > b for a, b in pairwise(norms))
     assert norms[3] == pytest.approx(float(sp.sqrt(R(3, 20003))), rel=3e-16)
+
+
+@fact("sens-uniform", way="property")
+@given(st.integers(2, 5).flatmap(lambda d: st.tuples(*[st.lists(st.integers(-9, 9), min_size=d, max_size=d)] * 2)))
+def test_each_step_stays_strictly_below_the_bound_also_from_a_constant_input(rows):
+    eps = mp.mpf(1) / 7
+    for a, b in (rows, (rows[0], [0] * len(rows[0]))):
+        assume(a != b)
+        u, w = (core_digits(np.array(row, float), eps)[0] for row in (a, b))
+        assert mp.norm(list(u - w)) < mp.norm([mp.mpf(x - y) for x, y in zip(a, b, strict=True)]) / mp.sqrt(eps)
+
+
+@fact("sens-uniform", way="exact")
+@pytest.mark.parametrize(
+    ("z", "attained"), [([7, 7], True), ([7, 7, 7], True), ([7, 8], False), ([7, 7, 8], False), ([7], False)]
+)
+def test_the_bound_is_attained_to_first_order_exactly_at_constant_inputs(z, attained):
+    norm = max(core_jacobian(z, 4).eigenvals(), key=sp.N)
+    assert (norm == R(1, 2)) == attained and norm <= R(1, 2)
+    assert lnbook.operator_norm(z, eps=4) <= 0.5 and (lnbook.operator_norm(z, eps=4) == 0.5) == attained
+
+
+@fact("sens-uniform", way="exact")
+def test_at_99_times_epsilon_the_norm_is_a_tenth_of_the_bound():
+    z = [-sp.sqrt(R(3, 2) * 99), 0, sp.sqrt(R(3, 2) * 99)]
+    assert variance(z) == 99
+    assert max(core_jacobian(z, 1).eigenvals(), key=sp.N) == R(1, 10)
 
 
 @fact("eps-lipschitz", way="numeric")
@@ -309,15 +366,52 @@ def test_the_bias_changes_no_difference_of_outputs(rows, eps):
 
 
 @fact("sens-not-network", way="exact")
-def test_a_bound_on_the_layer_bounds_neither_a_network_nor_another_norm():
-    J = projection(3) / sp.sqrt(eps)  # at a constant input, where the layer's bound 1/sqrt(eps) is attained
-    weight, h = 10 * sp.eye(3), sp.Matrix([1, -1, 0])
-    assert (J * weight * h).norm() / h.norm() == 10 / sp.sqrt(eps)
-    in_the_largest_entry = sp.Matrix([1, -1, -1])
-    assert max(J * in_the_largest_entry) == R(4, 3) / sp.sqrt(eps)
-    z, step = np.array([2.0, 2.0, 2.0]), np.array([1e-6, -1e-6, 0])
-    network = lnbook.normalize(10 * (z + step), eps=0.01) - lnbook.normalize(10 * z, eps=0.01)
-    assert np.linalg.norm(network) / np.linalg.norm(step) > 9 * lnbook.lipschitz_constant(3, eps=0.01)
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_a_matrix_after_the_core_a_branch_and_cores_in_a_row_to_first_order(d):
+    s, constant = sp.Symbol("s", real=True), sp.Matrix([7] * d)
+
+    def slope(f, w):
+        """The derivative of f along w at the constant input."""
+        return f(constant + s * w).diff(s).subs(s, 0)
+
+    def one(z):
+        return core(z, eps)
+
+    w = sp.Matrix([1, -1] + [0] * (d - 2))
+    W = sp.diag(10, *[1] * (d - 1))
+    assert vanishes(slope(lambda z: 10 * one(z), w) - 10 * w / sp.sqrt(eps))  # 10 I attains the bound
+    assert vanishes(slope(lambda z: W * one(z), w) - W * w / sp.sqrt(eps))
+    assert vanishes(slope(lambda z: z + one(z), w) - (1 + 1 / sp.sqrt(eps)) * w)
+    assert vanishes(slope(lambda z: z + one(z), sp.ones(d, 1)) - sp.ones(d, 1))
+    assert vanishes(slope(lambda z: one(one(z)), w) - w / eps)
+
+
+@fact("sens-not-network", way="numeric")
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_computed_steps_through_a_matrix_a_branch_and_cores_in_a_row(k):
+    """Steps so short that the next order is lost: from a constant input in a centred direction, at eps = 1 / 100."""
+    z, w, bound = np.full(3, 2.0), np.array([1.0, -1, 0]) * 1e-9, lnbook.lipschitz_constant(3, eps=0.01)
+
+    def amplified(f):
+        return np.linalg.norm(f(w) - f(0 * w)) / np.linalg.norm(w)
+
+    def in_a_row(w):
+        for core_number in range(k):
+            w = lnbook.normalize(w if core_number else z + w, eps=0.01)
+        return w
+
+    assert amplified(in_a_row) == pytest.approx(0.01 ** (-k / 2), rel=1e-6)
+    assert amplified(lambda w: 10 * lnbook.normalize(z + w, eps=0.01)) == pytest.approx(10 * bound, rel=1e-6)
+    assert amplified(lambda w: z + w + lnbook.normalize(z + w, eps=0.01)) == pytest.approx(1 + bound, rel=1e-6)
+
+
+@fact("sens-not-network", way="exact")
+@pytest.mark.parametrize("d", [2, 3, 7])
+def test_the_bound_in_the_largest_coordinate_is_another(d):
+    rows = [sum(abs(entry) for entry in projection(d).row(i)) for i in range(d)]
+    assert max(rows) == 2 * (1 - R(1, d)) and (max(rows) > 1) == (d >= 3)
+    signs = sp.Matrix([1] + [-1] * (d - 1))
+    assert max(abs(entry) for entry in projection(d) * signs) == max(rows)
 
 
 @pytest.mark.parametrize(

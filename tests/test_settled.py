@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import exact
 import numpy as np
 import pytest
 import test_settled_amplification  # noqa: F401 - these register the tests
@@ -17,7 +18,6 @@ import test_settled_production  # noqa: F401
 import test_settled_why  # noqa: F401
 from verdicts import TESTS, R
 
-from lnbook.pages import exact
 from lnbook.pages.show import line
 
 PAGE = Path(__file__).parents[1] / "book" / "settled.md"
@@ -89,7 +89,7 @@ def test_numbers_stand_on_one_line_with_their_names_or_a_name_a_line(shown, part
 
 
 def test_exact_values_are_a_formula_with_their_names(shown):
-    line("mean_of_y", R(1, 3), "near it", 2.5e-9, "J", exact.jacobian([0, 2], R(3)))
+    line("mean_of_y", R(1, 3), "near it", 2.5e-9, "J", exact.core_jacobian([0, 2], R(3)))
     assert shown == [
         {
             "text/plain": "mean_of_y 1/3\nnear it   2.5e-09\nJ\n( 3/16, -3/16)\n(-3/16,  3/16)",

@@ -8,8 +8,10 @@ import pkgutil
 
 import pytest
 import statements
-from statements import PINNED, READINGS, pinned
+import sympy
+from statements import BOOK, PINNED, READINGS, pinned, tex
 from statements import statements as statements_now
+from sympy.parsing.latex import LaTeXParsingError
 
 for module in pkgutil.iter_modules(statements.__path__):
     importlib.import_module(f"statements.{module.name}")
@@ -34,6 +36,44 @@ def test_each_pin_lies_in_the_file_of_its_page():
     for path in PINNED.glob("*.md"):
         labels = [entry.partition("\n")[0] for entry in path.read_text(encoding="utf8").split("\n## ")[1:]]
         assert labels == [label for label, statement in NOW.items() if statement.page == path.stem]
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in BOOK.glob("*.md")))
+def test_each_lead_under_what_people_get_wrong_is_an_entry(page):
+    leads, section = [], False
+    for text in (BOOK / f"{page}.md").read_text(encoding="utf8").splitlines():
+        section = text == "## What people get wrong" if text.startswith("## ") else section
+        leads += [text] if section and text.startswith(("**", "### ")) else []
+    entries = [entry for entry in NOW.values() if entry.page == page and entry.kind == "correction"]
+    assert len(entries) == len(leads)
+    for lead, entry in zip(leads, entries, strict=True):
+        assert lead.strip('#* "“').startswith(entry.text.strip('"“')[:10])
+
+
+def test_each_mistake_has_a_reading():
+    assert [label for label, entry in NOW.items() if entry.kind == "correction" and label not in READINGS] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "term"),
+    [
+        (r"v/\sqrt\varepsilon", "v/sqrt(epsilon)"),
+        (r"2\sqrt\varepsilon q", "2*q*sqrt(epsilon)"),
+        (r"\sqrt2", "sqrt(2)"),
+        (r"\sqrt 2", "sqrt(2)"),
+        (r"\sqrt d", "sqrt(d)"),
+        (r"\sqrt{q + 1}", "sqrt(q + 1)"),
+        (r"\sqrt[3]{q}", "q**(1/3)"),
+    ],
+)
+def test_a_root_is_read_with_braces_and_without(written, term):
+    assert tex.read(written) == sympy.sympify(term)
+
+
+@pytest.mark.parametrize("written", [r"\sqrt\frac12", r"\sqrt\tfrac{1}{2}"])
+def test_a_root_of_a_fraction_without_braces_is_refused(written):
+    with pytest.raises(LaTeXParsingError):
+        tex.read(written)
 
 
 def test_each_reading_is_of_a_statement():

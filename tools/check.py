@@ -1,7 +1,8 @@
 """What the edit of a page asks for, in a minute: `make check`.
 
-The statements and the lock; and of each page that is not as on the main branch the record, run again, and the tests of
-its facts. A page has changed with its text, its record or its figures.
+The pins of all statements and the lock; and of each page that is not as on the main branch the readings, the record,
+run again, and the tests of its facts. A page has changed with its text, its record or its figures. Where a reading or
+what it computes with has changed, all readings run.
 """
 
 import re
@@ -44,17 +45,31 @@ def files_that_name(facts):
     ]
 
 
+def labels_read_again(some_pages):
+    """The labels whose readings run: of the changed pages; of all, None, where the tests or the module have changed."""
+    from statements import statements_of
+
+    code = {ROOT / "tests", ROOT / "lnbook"}
+    if any(path.suffix == ".py" and code & {*path.parents} for path in changed_files()):
+        return None
+    return {label for page in some_pages for label in statements_of(page.stem, page.read_text("utf8"))}
+
+
 def pytest_collection_modifyitems(config, items):
     """For pytest, which loads this module as a plugin: of the facts' files only the tests of the facts."""
-    facts = facts_of(changed_pages())
+    changed = changed_pages()
+    facts, read_again = facts_of(changed), labels_read_again(changed)
     whole = {ROOT / name for name in ALWAYS}
 
     def wanted(item):
+        if item.name.startswith("test_the_text_says") and read_again is not None:
+            return item.callspec.params["label"] in read_again
         marked = {fact for mark in item.iter_markers("fact") for fact in mark.args}
         return item.path in whole or item.path.parent == RECORDS or marked & facts
 
-    config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
-    items[:] = [item for item in items if wanted(item)]
+    left_out = [item for item in items if not wanted(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Makes the PDF of the whole book: `make pdf`. The book as one page, printed by a browser."""
+"""Makes the PDFs of the whole book and of its cheat sheet: `make pdf`. The book as one page, printed by a browser."""
 
 import shutil
 import subprocess
@@ -10,10 +10,17 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 FOOTER = '<div style="width:100%; font-size:8px; text-align:center"><span class="pageNumber"></span></div>'
+# The links lead to places of the book, which are not on the sheet.
+ONLY_THE_SHEET = """() => {
+    const sheet = document.querySelector("section[id^=layer-normalization-on-one-page]");
+    document.querySelector("article").replaceChildren(sheet);
+    sheet.querySelectorAll("a[href]").forEach(link => link.replaceWith(...link.childNodes));
+    document.title = sheet.querySelector("h1, h2").firstChild.textContent;
+}"""
 
 
 def main(folder):
-    """Writes folder/_build/pdf/layer-normalization-book.pdf."""
+    """Writes folder/_build/pdf/layer-normalization-book.pdf and …-one-page.pdf."""
     if not get():
         sys.exit(ADVICE)
     build = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", folder]
@@ -38,8 +45,12 @@ def main(folder):
             outline=True,
             tagged=True,
         )
+        sheet = target.with_name("layer-normalization-one-page.pdf")
+        page.evaluate(ONLY_THE_SHEET)
+        page.add_style_tag(path=ROOT / "book" / "_assets" / "one-page.css")
+        page.pdf(path=sheet, prefer_css_page_size=True, tagged=True)
         browser.close()
-    print(f"The PDF is {target}")
+    print(f"The PDFs are {target} and {sheet}")
 
 
 if __name__ == "__main__":

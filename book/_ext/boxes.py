@@ -25,7 +25,8 @@ class Boxes(SphinxPostTransform):
         for node in list(self.document.findall(lambda n: isinstance(n, STATEMENTS))):
             label = node["label"]
             link = f'<a class="fact-id" href="#{label}" title="Link to this statement">{label}</a>'
-            node[0] += nodes.raw("", link, format="html")
+            cite = '<button type="button" class="cite" title="Copy a BibTeX entry for this statement">cite</button>'
+            node[0] += nodes.raw("", link + cite, format="html")
         for section in self.document.findall(nodes.section):
             # The two extensions give all their boxes the same id.
             if section["ids"] in (["proof-content"], ["exercise-content"], ["solution-content"]):
@@ -37,7 +38,8 @@ class Boxes(SphinxPostTransform):
         for node in list(self.document.findall(nodes.admonition)):
             if "dropdown" in node["classes"]:
                 title, *children = node.children
-                self.fold(node, title.astext(), children, folded=True, kind="more")
+                kind = "group" if "group" in node["classes"] else "more"
+                self.fold(node, title.astext(), children, folded=True, kind=kind)
         for node in list(self.document.findall(nodes.table)):
             box = nodes.container(classes=["table-scroll"])
             node.replace_self(box)

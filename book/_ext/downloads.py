@@ -1,18 +1,24 @@
-"""What a reader can take along: each page's notebook with outputs, and the whole book as a zip and, if made, a PDF."""
+"""What a reader can take along: each page's notebook, the module it needs, and the book as a zip and a PDF, if made."""
 
 import shutil
 import zipfile
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+from taken import MODULE, taken_along
 
 ZIP = "layer-normalization-book.zip"
-PDF = "layer-normalization-book.pdf"
+# What `make pdf` makes: its name and what a page calls it, by the argument of the directive that offers it.
+PDFS = {
+    "book": ("layer-normalization-book.pdf", "the whole book for printing (PDF)"),
+    "sheet": ("layer-normalization-one-page.pdf", "this page for printing (PDF)"),
+}
 
 
-def pdf_of(app):
-    return Path(app.srcdir, "_build", "pdf", PDF)
+def pdf_of(app, name):
+    return Path(app.srcdir, "_build", "pdf", PDFS[name][0])
 
 
 def write_one_page_like_the_others(app):
@@ -22,7 +28,7 @@ def write_one_page_like_the_others(app):
 
 def pages_of_pdf(app, env, added, changed, removed):
     """The PDF comes and goes without a change of the page that offers it."""
-    return [page for page, offered in offers_of(env).items() if offered != pdf_of(app).exists()]
+    return [page for page, (name, offered) in offers_of(env).items() if offered != pdf_of(app, name).exists()]
 
 
 def offers_of(env):
@@ -30,17 +36,17 @@ def offers_of(env):
 
 
 def offer_notebook(app, pagename, templatename, context, doctree):
-    """Below each page: its notebook with the outputs that nbval compares, and its source."""
+    """At the top of each page: its notebook, with outputs, and its source."""
     context["page_links"] = []
     files = {
-        "Notebook with outputs": f"notebooks/{name_of(pagename)}.ipynb",
-        "Source of this page": f"_sources/{pagename}.md",
+        "Notebook": ("Download this page as a notebook with outputs", f"notebooks/{name_of(pagename)}.ipynb"),
+        "Source": ("Download the source of this page", f"_sources/{pagename}.md"),
     }
-    for text, file in files.items():
+    for text, (title, file) in files.items():
         # A file of proofs has the name of its page, but no notebook.
         if pagename in app.env.found_docs and record_of(app, pagename).exists():
             href = context["pathto"](file, resource=True)
-            context["page_links"].append({"text": text, "href": href, "download": True})
+            context["page_links"].append({"text": text, "title": title, "href": href, "download": True})
 
 
 def name_of(pagename):
@@ -52,15 +58,17 @@ def record_of(app, pagename):
 
 
 class Downloads(SphinxDirective):
-    """Links to the book as a zip and, where `make pdf` has made one, as a PDF."""
+    """Links to the book as a zip and, where `make pdf` has made one, as a PDF; or to the PDF of the sheet alone."""
+
+    optional_arguments = 1
 
     def run(self):
-        offers_of(self.env)[self.env.docname] = pdf_of(self.env.app).exists()
-        if self.env.app.builder.name != "html":
+        (name,) = self.arguments or ["book"]
+        made = pdf_of(self.env.app, name).exists()
+        offers_of(self.env)[self.env.docname] = (name, made)
+        offers = [PDFS[name]] * made + [(ZIP, "the whole book for reading offline (zip)")] * (name == "book")
+        if self.env.app.builder.name != "html" or not offers:
             return []
-        offers = [(ZIP, "the whole book for reading offline (zip)")]
-        if pdf_of(self.env.app).exists():
-            offers.insert(0, (PDF, "the whole book for printing (PDF)"))
         links = nodes.bullet_list()
         up = "../" * self.env.docname.count("/")
         for file, words in offers:
@@ -77,22 +85,32 @@ def add_downloads(app, exception):
     (out / "notebooks").mkdir(exist_ok=True)
     for docname in sorted(app.env.found_docs):
         if record_of(app, docname).exists():
-            shutil.copy(record_of(app, docname), out / "notebooks")
+            notebook = taken_along(app, docname, nbformat.read(record_of(app, docname), as_version=4))
+            nbformat.write(notebook, out / "notebooks" / f"{name_of(docname)}.ipynb")
+    zip_files(out / "notebooks" / MODULE, module_files(Path(app.srcdir)))
     folder = out / "downloads"
     folder.mkdir(exist_ok=True)
-    zip_folder(out, folder / ZIP, without=folder)
-    if pdf_of(app).exists():
-        shutil.copyfile(pdf_of(app), folder / PDF)
+    files = (file for file in out.rglob("*") if file.is_file() and folder not in file.parents)
+    zip_files(folder / ZIP, {f"layer-normalization-book/{file.relative_to(out).as_posix()}": file for file in files})
+    for name, (file, _) in PDFS.items():
+        if pdf_of(app, name).exists():
+            shutil.copyfile(pdf_of(app, name), folder / file)
 
 
-def zip_folder(root, target, without):
-    """A zip of the files below `root`, the same byte for byte for the same files: sorted, and without their dates."""
+def module_files(root):
+    """What pip needs to install lnbook, by its place in the archive."""
+    found = [root / "pyproject.toml", *root.glob("LICENSE*"), *(root / "lnbook").rglob("*")]
+    wanted = (file for file in found if file.is_file() and "__pycache__" not in file.parts)
+    return {f"lnbook/{file.relative_to(root).as_posix()}": file for file in wanted}
+
+
+def zip_files(target, files):
+    """A zip of files by their place in it, the same byte for byte for the same files: sorted, without their dates."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(root.rglob("*")):
-            if file.is_file() and without not in file.parents:
-                entry = zipfile.ZipInfo(f"layer-normalization-book/{file.relative_to(root).as_posix()}")
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, file.read_bytes())
+        for place, file in sorted(files.items()):
+            entry = zipfile.ZipInfo(place)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, file.read_bytes())
 
 
 def setup(app):

@@ -12,6 +12,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 
+FILTER = (
+    '<div class="filter" role="search"><label>Show the facts with '
+    '<input type="search" placeholder="a word, an id, a page"></label> <output></output></div>'
+)
+
 
 def register(env):
     """The facts by id; the page that is being read depends on them, and on the pages that give them their titles."""
@@ -21,6 +26,18 @@ def register(env):
     for page in {fact["page"] for fact in facts.values()}:
         env.note_dependency(env.doc2path(f"book/{page}"))
     return facts
+
+
+def listed(found):
+    """Marks what repeats the words of other pages: the search looks there, and not here."""
+    for node in found:
+        node["classes"].append("listed")
+    return found
+
+
+def titles_of(env, page):
+    """The titles of the statements of a page by their ids."""
+    return {n["label"]: n[0] for n in env.get_doctree(page).findall(lambda n: isinstance(n, STATEMENTS))}
 
 
 class FactLink(nodes.Inline, nodes.TextElement):
@@ -44,8 +61,7 @@ class ResolveFacts(SphinxPostTransform):
         statement = self.env.proof_list[link["fact"]]
         page = statement["docname"]
         if page not in titles:
-            document = self.env.get_doctree(page)
-            titles[page] = {n["label"]: n[0] for n in document.findall(lambda n: isinstance(n, STATEMENTS))}
+            titles[page] = titles_of(self.env, page)
         title = titles[page][link["fact"]]
         place = self.app.builder, self.env.docname, page, link["fact"]
         if link["by_id"]:
@@ -53,18 +69,42 @@ class ResolveFacts(SphinxPostTransform):
         return make_refnode(*place, [child.deepcopy() for child in title])
 
 
+def by_page(facts):
+    """{page: {id: fact}}"""
+    pages = dict.fromkeys(fact["page"] for fact in facts.values())
+    return {page: {id: fact for id, fact in facts.items() if fact["page"] == page} for page in pages}
+
+
+def title_of(env, page):
+    """Read from the source: the page may not be read yet."""
+    lines = Path(env.doc2path(f"book/{page}")).read_text(encoding="utf8").splitlines()
+    return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
+
+
+def group(env, page, facts, text):
+    """The facts of a page, folded below its title; filter.js shows those that are asked for."""
+    title = f"{title_of(env, page)} · {len(facts)} fact{'s' * (len(facts) > 1)}"
+    return f"::::{{admonition}} {title}\n:class: dropdown group\n\nThe page: {{doc}}`{page}`\n\n{text}\n::::"
+
+
+def filtered(directive, groups):
+    """The groups, and above them the field for the words that are looked for."""
+    return [nodes.raw("", FILTER, format="html"), *listed(directive.parse_text_to_nodes("\n\n".join(groups)))]
+
+
 class FactMap(SphinxDirective):
-    """All facts, page by page."""
+    """All facts, page by page, folded: what each says, how it is pinned and whether its proof is formal."""
 
     def run(self):
-        facts = register(self.env)
-        lines = []
-        for page in dict.fromkeys(fact["page"] for fact in facts.values()):
-            listed = [
-                f"- {{fact}}`{id}` (`{id}`): {fact['line']}" for id, fact in facts.items() if fact["page"] == page
-            ]
-            lines += [f"**{{doc}}`{page}`**", "", *listed, ""]
-        return self.parse_text_to_nodes("\n".join(lines))
+        facts, groups = register(self.env), []
+        for page, of_page in by_page(facts).items():
+            rows = ["| fact | what it says | pinned | proof |", "|---|---|---|---|"]
+            for id, fact in of_page.items():
+                line = fact["line"].replace("|", r"\|")
+                ways = ", ".join("peers" if way == "peer" else way for way in fact["pinned"])
+                rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {line} | {ways} | {{formal}}`{id}` |")
+            groups.append(group(self.env, page, of_page, "\n".join(rows)))
+        return filtered(self, groups)
 
 
 class RMSFacts(SphinxDirective):
@@ -75,7 +115,7 @@ class RMSFacts(SphinxDirective):
         for id, fact in register(self.env).items():
             if rms := fact.get("rms"):
                 rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")
-        return self.parse_text_to_nodes("\n".join(rows))
+        return listed(self.parse_text_to_nodes("\n".join(rows)))
 
 
 def setup(app):

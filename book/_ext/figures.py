@@ -15,6 +15,9 @@ from lnbook.pages.colours import COLOURS
 
 logger = logging.getLogger(__name__)
 
+# Pixels that a point keeps on any screen; and what a small one has beside its margins.
+LEAST_PIXELS, NARROW = 1.1, 310
+
 
 class InlineSVG(SphinxPostTransform):
     # After MyST-NB has chosen among the forms of an output, before Sphinx collects image files.
@@ -39,9 +42,13 @@ def inline(svg, alt, prefix):
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{prefix}{m[1]}"' if m[1] in referred else "", svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{prefix}", svg)
     svg = svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
-    # On a small screen the lettering of a wide figure would shrink with it: it keeps its size and scrolls in a box.
-    wide = float(re.search(r'width="([\d.]+)pt"', svg)[1]) > 400
-    return f'<div class="scroll wide">{svg}</div>' if wide else svg
+    # On a small screen the lettering would shrink with the figure: the letters of 10 points stay at 11 px, and a figure
+    # that is too wide then scrolls in a box.
+    least = float(re.search(r'width="([\d.]+)pt"', svg)[1]) * LEAST_PIXELS
+    if least <= NARROW:
+        return svg
+    svg = svg.replace("<svg", f'<svg style="min-width:{least:.0f}px"', 1)
+    return f'<div class="scroll wide">{svg}</div>'
 
 
 def write_colours(app, env):

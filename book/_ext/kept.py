@@ -2,12 +2,14 @@
 
 
 def keep(app, name, make, priority):
-    """Before the pages are written, `env.<name>` holds make(app, docname) for each page."""
+    """Before HTML is written, `env.<name>` holds make(app, docname) for each page."""
 
     def forget(app, env, docname):
         vars(env).setdefault(name, {}).pop(docname, None)
 
     def fill(app, env):
+        if app.builder.format != "html":
+            return
         values = vars(env).setdefault(name, {})
         values.update({docname: make(app, docname) for docname in sorted(env.found_docs - values.keys())})
 

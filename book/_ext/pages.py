@@ -7,12 +7,14 @@ server and styles for a page of their own; the layout uses none of them.
 import hashlib
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from npm import node_modules
 
 # Folding is HTML's own <details>, and copying and the colours of code are ours too.
-USED = {"book.css", "colours.css", "katex/katex.css", "book.js", "workbench.css", "workbench.js"}
+OWN = {f"{name}.{kind}" for name in ("workbench", "steps", "one-page") for kind in ("css", "js")}
+USED = {"book.css", "colours.css", "katex/katex.css", "book.js"} | OWN
 
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 
@@ -66,13 +68,16 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style or script writes all pages anew, one of an extension reads them too; Sphinx sees neither."""
+    """A change of style, script or words to search for writes all pages anew, one of an extension reads them too."""
     book = Path(app.srcdir, "book")
-    config.look, config.extensions_read = digest_of(book, "_assets", "_scripts"), digest_of(book, "_ext")
+    config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
+    config.extensions_read = digest_of(book, "_ext")
+    project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
+    config.release = project["version"]
 
 
-def digest_of(root, *folders):
-    found = (path for name in folders for path in sorted((root / name).rglob("*.*")))
+def digest_of(root, *names):
+    found = (path for name in names for path in [root / name, *sorted((root / name).rglob("*.*"))])
     files = (path for path in found if path.is_file() and path.suffix != ".pyc")
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 

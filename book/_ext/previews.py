@@ -1,6 +1,6 @@
-"""What book.js fetches when it is asked for: what each reference's preview shows, and the texts the search looks in.
+"""What book.js fetches when it is asked for: what each reference's preview shows.
 
-Both are scripts that hand over one value, because a page opened from a folder may load a script, but no data.
+It is a script that hands over one value, because a page opened from a folder may load a script, but no data.
 """
 
 import json
@@ -11,8 +11,13 @@ from xml.etree import ElementTree
 from boxes import STATEMENTS
 from docutils import nodes
 from katex import key_of
-from kept import keep
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import glossary, pending_xref
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solution_node
+from sphinx_proof.nodes import proof_node
+
+EXERCISES = (exercise_node, exercise_enumerable_node)
+PROOFS = (proof_node, solution_node)
+BOXES = (*STATEMENTS, *EXERCISES, *PROOFS)
 
 
 def write_script(app, name, value):
@@ -43,53 +48,14 @@ def html_of(node, builder, document):
     return "".join(translator.body)
 
 
-def write_search_data(app, env):
-    """Not before the statements are numbered."""
-    if app.builder.name != "html":
-        return
-    entries = [entry for docname in sorted(env.found_docs) for entry in env.search_entries[docname]]
-    write_script(app, "search-data", [{**entry, "kind": kind_of(env, entry)} for entry in entries])
-
-
-def kind_of(env, entry):
-    if isinstance(entry["kind"], str):
-        return entry["kind"]
-    docname, kind, counter = entry["kind"]
-    number = env.toc_fignumbers[docname][counter][entry["id"]]
-    return f"{kind.title()} {'.'.join(map(str, number))}"
-
-
-def entries_of(app, docname):
-    """The sections, statements and terms of a page, each with its title, its id and its words."""
-    env = app.env
-    page, uri = env.titles[docname].astext(), app.builder.get_target_uri(docname)
-    entries = []
-    for node in env.get_doctree(docname).findall(lambda n: isinstance(n, (nodes.section, nodes.term, *STATEMENTS))):
-        if isinstance(node, nodes.section) and not isinstance(node.parent, nodes.document | nodes.section):
-            continue
-        if not node["ids"]:  # an entry of a list of definitions that is no glossary
-            continue
-        name = node["ids"][-1] if isinstance(node, nodes.term) else node["ids"][0]
-        if isinstance(node, nodes.term):
-            kind, title, body = "Term", words(app, node), [meaning(node)]
-        elif isinstance(node, nodes.section):
-            body = [child for child in node.children if not isinstance(child, nodes.section | nodes.title)]
-            kind, title = "Section" if isinstance(node.parent, nodes.section) else "Page", words(app, node[0])
-        else:
-            kind = (docname, node["realtype"], node["countertype"])
-            title, body = words(app, node[0]), node.children[1:]
-        text = " ".join(filter(None, (words(app, child) for child in body)))
-        shown = name if isinstance(node, STATEMENTS) else ""
-        entries.append({"kind": kind, "title": title, "id": shown, "page": page, "url": f"{uri}#{name}", "text": text})
-    return entries
-
-
 def words(app, node):
-    """The text of a node as it is read: formulas in Unicode, without code, outputs and statements inside."""
+    """The text of a node as it is read: formulas in Unicode; without code, outputs and the boxes inside."""
+    if isinstance(node, nodes.Element) and ("listed" in node["classes"] or is_output(node)):
+        return ""
     if isinstance(node, nodes.math | nodes.math_block):
         mathml = re.search("<math.*?</math>", app.formulas.html(key_of(node)), re.DOTALL)
         return spoken(ElementTree.fromstring(mathml[0])) if mathml else ""
-    if isinstance(node, (nodes.literal_block, nodes.raw, nodes.comment, nodes.image, *STATEMENTS)):
+    if isinstance(node, (nodes.literal_block, nodes.raw, nodes.comment, nodes.image, glossary, *BOXES)):
         return ""
     if isinstance(node, pending_xref) and node["refdomain"] in ("cite", "math"):
         return ""
@@ -97,6 +63,10 @@ def words(app, node):
         return re.sub(r"\s+", " ", node.astext())
     parts = [words(app, child) for child in node.children]
     return "".join(parts) if isinstance(node, nodes.TextElement) else " ".join(filter(None, parts))
+
+
+def is_output(node):
+    return isinstance(node, nodes.math_block) and "output" in node["classes"]
 
 
 def spoken(element):
@@ -116,9 +86,5 @@ def spoken(element):
 
 
 def setup(app):
-    # After katex.py has rendered the formulas.
-    keep(app, "search_entries", entries_of, priority=500)
-    # The first event after the numbering of statements.
-    app.connect("env-check-consistency", write_search_data)
     app.connect("html-page-context", write_previews)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

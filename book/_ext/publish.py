@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docutils import nodes
-from previews import words
+from about import about
 
 URL = os.environ.get("BOOK_URL", "")
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
+COLAB = "https://colab.research.google.com/github"
 
 
 def configure(app, config):
@@ -26,24 +26,31 @@ def configure(app, config):
 
 
 def describe(app, pagename, templatename, context, doctree):
-    """The first paragraph describes the page, its formulas as they are read instead of in TeX."""
-    first = doctree and next(doctree.findall(nodes.paragraph), None)
-    if first:
-        context["description"] = words(app, first).rstrip(":") + "." * first.astext().endswith(":")
-        context["meta"] = {**(context["meta"] or {}), "og:description": context["description"]}
+    """pages.toml says what search engines and those who share a page are shown of it."""
+    shown = about(pagename)
+    if shown:
+        context |= {"description": shown["description"], "search_title": shown["title"]}
+        told = {"og:title": shown["title"], "og:description": shown["description"]}
+        context["meta"] = {**(context["meta"] or {}), **told}
 
 
 def offer_source(app, pagename, templatename, context, doctree):
     if not REPOSITORY or pagename not in app.env.found_docs:
         return
     path = Path(app.env.doc2path(pagename)).relative_to(app.srcdir).as_posix()
-    binder = f"https://mybinder.org/v2/gh/{urlsplit(REPOSITORY).path.strip('/')}/main?urlpath=lab/tree/{path}"
+    name = urlsplit(REPOSITORY).path.strip("/")
     links = {
-        "Edit this page": f"{REPOSITORY}/edit/main/{path}",
-        "Report a fault": f"{REPOSITORY}/issues/new?title={path}",
-        "Run it on Binder": binder,
+        "History": ("The source of this page, and what became of it", f"{REPOSITORY}/commits/main/{path}"),
+        "Edit": ("Edit this page", f"{REPOSITORY}/edit/main/{path}"),
+        "Report a fault": ("Open an issue on this page", f"{REPOSITORY}/issues/new?title={path}"),
     }
-    context["page_links"] += [{"text": text, "href": href} for text, href in links.items()]
+    # The pages with a notebook, to which downloads.py has given links; Colab opens none but from a branch.
+    if context["page_links"]:
+        links |= {
+            "Binder": ("Run this page on Binder", f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/{path}"),
+            "Colab": ("Run this page on Google Colab", f"{COLAB}/{name}/blob/notebooks/{Path(path).stem}.ipynb"),
+        }
+    context["page_links"] += [{"text": text, "title": title, "href": href} for text, (title, href) in links.items()]
 
 
 def write_sitemap(app, exception):

@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import date
 from pathlib import Path
 
-from facts import register
+from facts import by_page, filtered, group, register
 from publish import REPOSITORY
 from sphinx.util.docutils import SphinxDirective
 
@@ -28,16 +28,12 @@ class Verification(SphinxDirective):
         path = Path(self.env.srcdir, "book", "_records", "tests.json")
         self.env.note_dependency(str(path))
         runs = json.loads(path.read_text(encoding="utf8"))
-        facts = register(self.env)
         text = [told(run) for run in runs.values()]
-        for page in dict.fromkeys(fact["page"] for fact in facts.values()):
-            of_page = {id: fact for id, fact in facts.items() if fact["page"] == page}
-            text += [f"### {{doc}}`{self.title(page)} <{page}>`", matrix(of_page, runs), listed(of_page, runs)]
-        return self.parse_text_to_nodes("\n\n".join(text), allow_section_headings=True)
-
-    def title(self, page):
-        lines = Path(self.env.doc2path(f"book/{page}")).read_text(encoding="utf8").splitlines()
-        return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
+        groups = [
+            group(self.env, page, facts, f"{matrix(facts, runs)}\n\n{listed(facts, runs)}")
+            for page, facts in by_page(register(self.env)).items()
+        ]
+        return [*self.parse_text_to_nodes("\n\n".join(text)), *filtered(self, groups)]
 
 
 def told(run):

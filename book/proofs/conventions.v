@@ -1,6 +1,6 @@
 (* The statements of the page "Conventions". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon.
+From lnbook Require Import Definitions Basics Derivatives epsilon Decimals.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -332,3 +332,60 @@ split.
   by rewrite mul1r invr_eq0 pnatr_eq0.
 Qed.
 End Probe.
+
+Section Defaults.
+Variable R : rcfType.
+
+(* For z = (−1/100, 0, 1/100) the last core coordinate is 1/√(2/3 + 10⁴ε): to six decimals 1.224745 at ε = 10⁻¹²,
+   1.223827 at 10⁻⁷, 1.215661 at 10⁻⁶, √(30/23) ≈ 1.142080 at 10⁻⁵ and √(3/32) ≈ 0.306186 at 10⁻³ *)
+Theorem eps_defaults :
+  let last ε := core ε (vec [:: - (1 / 100); 0; 1 / 100] : 'cV[R]_3) (lift 0 (lift 0 0)) 0 in
+  let η : R := 1 / (2 * 10 ^+ 6) in
+  [/\ forall ε, 0 <= ε -> last ε = (√(2 / 3 + 10 ^+ 4 * ε))^-1,
+      `|last (10 ^- 12) - (1224 * 10 ^+ 3 + 745) / 10 ^+ 6| < η
+        /\ `|last (10 ^- 7) - (1223 * 10 ^+ 3 + 827) / 10 ^+ 6| < η
+        /\ `|last (10 ^- 6) - (1215 * 10 ^+ 3 + 661) / 10 ^+ 6| < η,
+      last (10 ^- 5) = √(30 / 23) /\ `|last (10 ^- 5) - (1142 * 10 ^+ 3 + 80) / 10 ^+ 6| < η
+    & last (10 ^- 3) = √(3 / 32) /\ `|last (10 ^- 3) - (306 * 10 ^+ 3 + 186) / 10 ^+ 6| < η].
+Proof.
+move=> last η; have e0 k : 0 < 10 ^- k :> R by rewrite invr_gt0 exprn_gt0 ?ltr0n.
+have x0 ε : 0 < ε -> 0 < 2 / 3 + 10 ^+ 4 * ε :> R.
+  by move=> ?; rewrite addr_gt0 ?divr_gt0 ?mulr_gt0 ?exprn_gt0 ?ltr0n.
+have lastE ε : 0 <= ε -> last ε = (√(2 / 3 + 10 ^+ 4 * ε))^-1.
+  move=> ε0; rewrite /last; set z := vec _.
+  have m0 : mean z = 0 by rewrite /mean !big_ord_recl big_ord0 !mxE /=; ring.
+  have q : variance z = 2 / (3 * 10 ^+ 4) by rewrite /variance centred_id // !big_ord_recl big_ord0 !mxE /=; field.
+  rewrite coreE centred_id // (@sqrt_eq _ (2 / 3 + _) (100 * √(variance z + ε))).
+  - by rewrite invfM mulrC mxE /= mul1r mulrC.
+  - by rewrite mulr_ge0 ?ler0n ?sqrtr_ge0.
+  - by rewrite exprMn sqrK ?addr_ge0 ?variance_ge0 // q; field.
+have η0 : 0 < η by rewrite divr_gt0 ?ltr01 ?mulr_gt0 ?exprn_gt0 ?ltr0n.
+have near ε a A B C : 0 < ε -> a - η = A -> 1 - (a - η) ^+ 2 * (2 / 3 + 10 ^+ 4 * ε) = B ->
+    (a + η) ^+ 2 * (2 / 3 + 10 ^+ 4 * ε) - 1 = C -> 0 < A -> 0 < B -> 0 < C -> `|last ε - a| < η.
+  by move=> ε0 <- <- <- A0 B0 C0; rewrite lastE ?(ltW ε0) //; apply: near_inv_sqrt (x0 _ ε0) _ _ _ _.
+split=> //.
+- split; [|split].
+  + apply: (near _ _ (((2 * 10 ^+ 3 + 449) * 10 ^+ 3 + 489) / (2 * 10 ^+ 6))
+    (((((709 * 10 ^+ 3 + 775) * 10 ^+ 3 + 810) * 10 ^+ 3 + 916) * 10 ^+ 3 + 637) / (12 * 10 ^+ 20))
+    ((((((1 * 10 ^+ 3 + 249) * 10 ^+ 3 + 816) * 10 ^+ 3 + 218) * 10 ^+ 3 + 477) * 10 ^+ 3 + 243) / (12 * 10 ^+ 20)));
+      [exact: e0|by rewrite /η; field|by rewrite /η; field|by rewrite /η; field|digits|digits|digits].
+  + apply: (near _ _ (((2 * 10 ^+ 3 + 447) * 10 ^+ 3 + 653) / (2 * 10 ^+ 6))
+    ((((16 * 10 ^+ 3 + 567) * 10 ^+ 3 + 556) * 10 ^+ 3 + 773) / (12 * 10 ^+ 15))
+    ((((3 * 10 ^+ 3 + 43) * 10 ^+ 3 + 47) * 10 ^+ 3 + 75) / (12 * 10 ^+ 15))); [exact: e0|by rewrite /η; field
+      |by rewrite /η; field|by rewrite /η; field|digits|digits|digits].
+  + apply: (near _ _ (((2 * 10 ^+ 3 + 431) * 10 ^+ 3 + 321) / (2 * 10 ^+ 6))
+    ((((1 * 10 ^+ 3 + 673) * 10 ^+ 3 + 576) * 10 ^+ 3 + 677) / (12 * 10 ^+ 14))
+    (((300 * 10 ^+ 3 + 656) * 10 ^+ 3 + 787) / (12 * 10 ^+ 14))); [exact: e0|by rewrite /η; field|by rewrite /η;
+      field|by rewrite /η; field|digits|digits|digits].
+- split; first by rewrite lastE ?(ltW (e0 5%N)) // -sqrtrV ?(ltW (x0 _ (e0 5%N))) //; congr (√_); field.
+  apply: (near _ _ (((2 * 10 ^+ 3 + 284) * 10 ^+ 3 + 159) / (2 * 10 ^+ 6))
+    (((206 * 10 ^+ 3 + 242) * 10 ^+ 3 + 537) / (12 * 10 ^+ 13))
+    (((3 * 10 ^+ 3 + 900) * 10 ^+ 3 + 183) / (12 * 10 ^+ 13))); [exact: e0|by rewrite /η; field|by rewrite /η;
+      field|by rewrite /η; field|digits|digits|digits].
+- split; first by rewrite lastE ?(ltW (e0 3%N)) // -sqrtrV ?(ltW (x0 _ (e0 3%N))) //; congr (√_); field.
+  apply: (near _ _ ((612 * 10 ^+ 3 + 371) / (2 * 10 ^+ 6))
+    (((56 * 10 ^+ 3 + 267) * 10 ^+ 3 + 488) / (12 * 10 ^+ 12))
+    (((22 * 10 ^+ 3 + 116) * 10 ^+ 3 + 128) / (12 * 10 ^+ 12))); [exact: e0|by rewrite /η; field|by rewrite /η;
+      field|by rewrite /η; field|digits|digits|digits].
+Qed.
+End Defaults.

@@ -1,6 +1,6 @@
 (* The statements of the page "Sharp bounds". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon bias geometry.
+From lnbook Require Import Definitions Basics Derivatives epsilon bias geometry sensitivity.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -58,28 +58,6 @@ Qed.
 Lemma layer_step ε γ β x y : layer_norm ε γ β x - layer_norm ε γ β y = diag γ *m P *m (core ε x - core ε y).
 Proof. by rewrite layer_norm_sub -mulmxA P_mul diag_mul centredB !centred_core. Qed.
 
-(* the amplification of every step is strictly below ε^(−1/2) *)
-Lemma core_step_below ε x y : 0 < ε -> x != y -> ‖core ε x - core ε y‖ < (√ε)^-1 * ‖x - y‖.
-Proof.
-move=> e0 xy; have xp : 0 < ‖x - y‖ by rewrite norm_gt0 subr_eq0.
-have s0 := sqrt_gt0 e0; have qx := variance_eps x e0; have qy := variance_eps y e0.
-have [_ + _] := two_points (ltW e0) qx qy; set r := √(variance x + ε); set s := √(variance y + ε) => H.
-have er : √ε <= r by rewrite ler_wsqrtr // ler_addr variance_ge0.
-have es : √ε <= s by rewrite ler_wsqrtr // ler_addr variance_ge0.
-have r0 : 0 < r := lt_le_trans s0 er; have s0' : 0 < s := lt_le_trans s0 es.
-have [rs|] := ltrP (2 * √ε) (r + s).
-  apply: le_lt_trans H _; rewrite ltr_pmul2r // ltr_pdivr_mulr ?addr_gt0 //.
-  by rewrite mulrC ltr_pdivl_mulr.
-rewrite mulr_natl mulr2n => rs; have re : r = √ε.
-  by apply/le_anti; rewrite er andbT -(ler_add2r (√ε)); apply: le_trans rs; rewrite ler_add2l.
-have se : s = √ε.
-  by apply/le_anti; rewrite es andbT -(ler_add2l (√ε)); apply: le_trans rs; rewrite ler_add2r.
-have zero (w : 'cV[R]_d) : √(variance w + ε) = √ε -> core ε w = 0.
-  move=> ww; have := sqrK (ltW (variance_eps w e0)); rewrite ww sqrK ?(ltW e0) // => /(canLR (addrK _)).
-  by rewrite subrr => /esym/eqP; rewrite variance_eq0 /core => /eqP ->; rewrite scaler0.
-by rewrite !zero // subrr norm0 mulr_gt0 ?invr_gt0.
-Qed.
-
 (* For d ≥ 2 and ε > 0 the least Lipschitz constant of the full layer is ‖diag(γ)P‖₂/√ε, the norm of the Jacobian at every
    constant input; if not all gains are 0, the amplification of every step is below it *)
 Theorem sharp_lipschitz ε γ β c : 0 < ε -> is_operator_norm (diag γ *m P) c ->
@@ -115,8 +93,7 @@ have cp : 0 < c.
   by rewrite !mxE eqxx (eq_sym i j) (negPf ji) subr0 mulr1.
 have hp : 0 < ‖h‖ by rewrite norm_gt0.
 rewrite ltr_pdivr_mulr // layer_step; apply: le_lt_trans (cA _) _; rewrite -mulrA ltr_pmul2l //.
-have := @core_step_below ε (z + h) z e0; rewrite addrAC subrr add0r; apply.
-by rewrite -subr_eq0 addrAC subrr add0r.
+exact: core_step_lt.
 Qed.
 
 End Page.
@@ -325,3 +302,329 @@ congr (_ / _); apply/le_anti/andP; split; last first.
 apply: max_abs_le => [|i]; first by rewrite ler0n.
 by case: i => [[|[|[|k]]] //= i]; rewrite mxE /= ger0_norm ?ler0n ?ler_nat ?ler01 // -[X in X <= _]/(1%:R) ler_nat.
 Qed.
+
+(* ---- how far the Jacobian can be trusted ---- *)
+Section TrustNumbers.
+Variable R : rcfType.
+Implicit Types (a b s t x y S : R).
+
+Lemma quadratic_ge0 a b c y : 0 < a -> 0 <= 4 * a * c - b ^+ 2 -> 0 <= a * y ^+ 2 + b * y + c.
+Proof.
+move=> a0 D; have a4 : 0 < 4 * a by rewrite mulr_gt0 ?ltr0n.
+rewrite -(pmulr_rge0 _ a4).
+rewrite (_ : 4 * a * (a * y ^+ 2 + b * y + c) = (2 * a * y + b) ^+ 2 + (4 * a * c - b ^+ 2)); last by ring.
+by rewrite addr_ge0 ?sqr_ge0.
+Qed.
+
+(* the polynomial inequality behind the constant; S stands for √5 √(1 + x²), and x = y = 1/2,
+  S = 5/2 is the one equality *)
+Lemma trust_polynomial x y S : 0 <= x -> 0 <= y -> 2 + x <= S -> S <= x ^+ 2 + 9 / 4 ->
+  0 <= 24 / 25 * (1 + x ^+ 2) ^+ 2 * (1 + y ^+ 2)
+     + S * (24 / 125 * (1 + x ^+ 2) * (1 + x * y) * (2 + y) - (x + y)) - x * (2 + y).
+Proof.
+move=> x0 y0 S1 S2; have x2 : 0 < 1 + x ^+ 2 by rewrite ltr_paddr ?sqr_ge0 ?ltr01.
+have n (k : nat) : 0 <= k%:R :> R := ler0n _ _.
+have pw k : 0 <= x ^+ k by rewrite exprn_ge0.
+set br := _ - (x + y); have [br0|br0] := lerP 0 br.
+  apply: (@le_trans _ _ (24 / 25 * (1 + x ^+ 2) ^+ 2 * (1 + y ^+ 2) + (2 + x) * br - x * (2 + y))); last first.
+    by rewrite ler_add2r ler_add2l ler_wpmul2r.
+  rewrite /br (_ : _ - _ = (24 / 125 * (1 + x ^+ 2) * (6 * x ^+ 2 + 2 * x + 5)) * y ^+ 2
+     + ((2 + x) * (24 / 125 * (1 + x ^+ 2) * (1 + 2 * x) - 1) - x) * y
+     + (24 / 25 * (1 + x ^+ 2) ^+ 2 + (2 + x) * (48 / 125 * (1 + x ^+ 2) - x) - 2 * x)); last by field.
+  apply: quadratic_ge0.
+    apply: mulr_gt0; first by rewrite mulr_gt0 ?divr_gt0 ?ltr0n.
+    by rewrite ltr_paddl ?ltr0n // addr_ge0 ?mulr_ge0 ?exprn_ge0 ?ler0n.
+  rewrite (_ : _ - _ = 4 * (2 * x - 1) ^+ 2 * (4176 * x ^+ 6 + 2208 * 3 * x ^+ 5 + 2244 * 9 * x ^+ 4 + 2187 * 4 * x ^+ 3
+     + 2971 * 9 * x ^+ 2 + 979 * 6 * x + 1429 * 11) / 5 ^+ 6); last by field.
+  apply: divr_ge0; last by rewrite exprn_ge0 ?ler0n.
+  by apply: mulr_ge0; [rewrite mulr_ge0 ?sqr_ge0 ?ler0n|rewrite !addr_ge0 ?mulr_ge0 ?exprn_ge0 ?ler0n].
+have x3 : x <= 3.
+  rewrite leNgt; apply/negP => x3; move: br0; rewrite ltNge => /negP; apply; rewrite /br subr_ge0.
+  have x9 : 10 <= 1 + x ^+ 2.
+    by rewrite (_ : 10 = 1 + 3 ^+ 2); [rewrite ler_add2l ler_pexpn2r ?nnegrE ?ler0n ?(ltW x3)|ring].
+  rewrite -subr_ge0 (_ : _ - _ = 24 / 125 * (1 + x ^+ 2) * x * y * (y + 2)
+     + (48 / 125 * (x - 3) ^+ 2 + 163 / 125 * (x - 3) + 21 / 25) + (24 / 125 * (1 + x ^+ 2 - 10) + 115 / 125) * y);
+       last by field.
+  have q k : 0 <= k%:R / 125 :> R by rewrite divr_ge0 ?ler0n.
+  have xs : 0 <= x - 3 by rewrite subr_ge0 ltW.
+  apply: addr_ge0; [apply: addr_ge0|].
+  - by do ?apply: mulr_ge0; rewrite ?addr_ge0 ?invr_ge0 ?ler0n ?ler01 ?sqr_ge0.
+  - apply: addr_ge0; [apply: addr_ge0; apply: mulr_ge0; rewrite ?sqr_ge0 //; exact: q|by rewrite divr_ge0 ?ler0n].
+  - apply: mulr_ge0 => //; apply: addr_ge0 (q 115%N); apply: mulr_ge0 (q 24%N) _; by rewrite subr_ge0.
+apply: (@le_trans _ _ (24 / 25 * (1 + x ^+ 2) ^+ 2 * (1 + y ^+ 2) + (x ^+ 2 + 9 / 4) * br - x * (2 + y))); last first.
+  by rewrite ler_add2r ler_add2l ler_wnmul2r // ltW.
+rewrite /br (_ : _ - _ = (6 / 125 * (1 + x ^+ 2) * (4 * x ^+ 3 + 20 * x ^+ 2 + 9 * x + 20)) * y ^+ 2
+     + ((x ^+ 2 + 9 / 4) * (24 / 125 * (1 + x ^+ 2) * (1 + 2 * x) - 1) - x) * y
+     + (24 / 25 * (1 + x ^+ 2) ^+ 2 + (x ^+ 2 + 9 / 4) * (48 / 125 * (1 + x ^+ 2) - x) - 2 * x)); last by field.
+apply: quadratic_ge0.
+  apply: mulr_gt0; first by rewrite mulr_gt0 ?divr_gt0 ?ltr0n.
+  by rewrite ltr_paddl ?ltr0n // !addr_ge0 ?mulr_ge0 ?exprn_ge0 ?ler0n.
+rewrite (_ : _ - _ = (2 * x - 1) ^+ 2 * (3072 * 3 * (5 - x) * x ^+ 7 + 2716 * 96 * x ^+ 6 + 3740 * 96 * x ^+ 5
+   + 96 * (13 * 1000 + 99) * x ^+ 4 + 1648 * 330 * x ^+ 3 + (1795 * 1000 + 436) * x ^+ 2 + (283 * 1000 + 380) * x
+   + (924 * 1000 + 759)) / (250 * 1000)); last by field.
+have x5 : 0 <= 5 - x by rewrite subr_ge0 (le_trans x3) // ler_nat.
+move: (5 - x) x5 => w w0.
+have k (i j : nat) : 0 <= i%:R * 1000 + j%:R :> R by rewrite addr_ge0 ?mulr_ge0 ?ler0n.
+apply: divr_ge0; last by rewrite mulr_ge0 ?ler0n.
+apply: mulr_ge0; first exact: sqr_ge0.
+have m (c : R) i : 0 <= c -> 0 <= c * x ^+ i by move=> c0; rewrite mulr_ge0.
+have t2 (i j : nat) : 0 <= i%:R * j%:R :> R by rewrite mulr_ge0 ?ler0n.
+apply: addr_ge0 (k _ _); apply: addr_ge0; last by rewrite mulr_ge0 ?k.
+apply: addr_ge0; last exact/m/k.
+apply: addr_ge0; last exact/m/t2.
+apply: addr_ge0; last by apply: m; apply: mulr_ge0 (k _ _); rewrite ler0n.
+apply: addr_ge0; last exact/m/t2.
+by apply: addr_ge0; [apply: m; apply: mulr_ge0 (t2 _ _) w0|exact/m/t2].
+Qed.
+
+(* with s = √(1 + x²) and t = √(1 + y²): xt + ys + xs ≤ C s³ t (1 + st + xy) for C = 24/(25 √5) and x, y ≥ 0 *)
+Lemma trust_one x y s t : 0 <= x -> 0 <= y -> 0 < s -> 0 < t -> s ^+ 2 = 1 + x ^+ 2 -> t ^+ 2 = 1 + y ^+ 2 ->
+  x * t + y * s + x * s <= 24 / (25 * √5) * s ^+ 3 * t * (1 + s * t + x * y).
+Proof.
+move=> x0 y0 s0 t0 ss tt; set c := √5; have c2 : c ^+ 2 = 5 by rewrite sqrK ?ler0n.
+have c0 : 0 < c by rewrite sqrtr_gt0 ltr0n.
+set S := c * s; have S0 : 0 < S by rewrite mulr_gt0.
+have S2 : S ^+ 2 = 5 * (1 + x ^+ 2) by rewrite exprMn c2 ss.
+have S1 : 2 + x <= S.
+  apply: ler_of_sqr (ltW S0) _; rewrite S2 -subr_ge0 (_ : _ - _ = (1 - 2 * x) ^+ 2) ?sqr_ge0 //; ring.
+have S3 : S <= x ^+ 2 + 9 / 4.
+  apply: ler_of_sqr; first by rewrite addr_ge0 ?sqr_ge0 ?divr_ge0 ?ler0n.
+  by rewrite S2 -subr_ge0 (_ : _ - _ = (x ^+ 2 - 1 / 4) ^+ 2) ?sqr_ge0 //; field.
+have ct : 2 + y <= c * t.
+  apply: ler_of_sqr; first by rewrite mulr_ge0 ?ltW.
+  rewrite exprMn c2 tt -subr_ge0 (_ : _ - _ = (1 - 2 * y) ^+ 2) ?sqr_ge0 //; ring.
+have := trust_polynomial x0 y0 S1 S3; set F := (X in 0 <= X) => F0.
+(* what t multiplies is positive *)
+have k0 : 0 <= 24 / 125 * S * (1 + x ^+ 2) * (1 + x * y) - x.
+  rewrite subr_ge0; apply: (@le_trans _ _ (24 / 125 * (2 + x) * (1 + x ^+ 2))); last first.
+    apply: (@le_trans _ _ (24 / 125 * S * (1 + x ^+ 2))).
+      by rewrite ler_wpmul2r ?addr_ge0 ?ler01 ?sqr_ge0 // ler_wpmul2l ?divr_ge0 ?ler0n.
+    have x1 : 0 <= 1 + x ^+ 2 by rewrite addr_ge0 ?ler01 ?sqr_ge0.
+    have c1 : 0 <= 24 / 125 * S by rewrite mulr_ge0 ?divr_ge0 ?ler0n ?(ltW S0).
+    have y1 : 1 <= 1 + x * y by rewrite ler_addl mulr_ge0.
+    exact: ler_pemulr (mulr_ge0 c1 x1) y1.
+  rewrite -subr_ge0 (_ : _ - _ = 1 / 125 * (24 * x * (x - 1 / 2) ^+ 2 + 72 * (x - 3 / 4) ^+ 2 + x + 15 / 2));
+    last by field.
+  apply: mulr_ge0; first by rewrite divr_ge0 ?ler01 ?ler0n.
+  apply: addr_ge0; last by rewrite divr_ge0 ?ler0n.
+  apply: (addr_ge0 _ x0); apply: addr_ge0; apply: mulr_ge0 (sqr_ge0 _); rewrite ?mulr_ge0 ?ler0n //.
+rewrite -(ler_pmul2l c0) -subr_ge0.
+have -> : c * (24 / (25 * c) * s ^+ 3 * t * (1 + s * t + x * y)) - c * (x * t + y * s + x * s)
+    = F + (24 / 125 * S * (1 + x ^+ 2) * (1 + x * y) - x) * (c * t - (2 + y)).
+  have cn : c != 0 by rewrite gt_eqF.
+  have -> : F + (24 / 125 * S * (1 + x ^+ 2) * (1 + x * y) - x) * (c * t - (2 + y))
+      = 24 / 25 * s ^+ 4 * t ^+ 2 + 24 / 125 * c ^+ 2 * s ^+ 3 * t * (1 + x * y) - c * s * (x + y) - x * c * t.
+    by rewrite /F -ss -tt /S; field.
+  by rewrite c2; field.
+by rewrite addr_ge0 // mulr_ge0 // subr_ge0.
+Qed.
+
+(* where s and t are small, a and b are *)
+Lemma trust_near s t : 1 <= s -> 1 <= t -> 576 / 3125 * t * s ^+ 2 * (t + 2 * s) < 1 ->
+  (t + 2 * s) * (2 * (s ^+ 2 + t ^+ 2 - 2)) <= t * (s + t) ^+ 2.
+Proof.
+move=> s1 t1; set p := s - 1; set q := t - 1; have p0 : 0 <= p by rewrite subr_ge0.
+have q0 : 0 <= q by rewrite subr_ge0.
+have -> : s = 1 + p by rewrite addrC subrK.
+have -> : t = 1 + q by rewrite addrC subrK.
+move: p q p0 q0 => p q p0 q0 {s t s1 t1} W1.
+have m (k i j : nat) : 0 <= k%:R * p ^+ i * q ^+ j by rewrite !mulr_ge0 ?exprn_ge0 ?ler0n.
+have m1 (i j : nat) : 0 <= 1 * p ^+ i * q ^+ j by rewrite !mulr_ge0 ?exprn_ge0 ?ler01.
+have k0 : 0 < 576 / 3125 :> R by rewrite divr_gt0 ?ltr0n.
+set rest := 7 * p ^+ 2 * q ^+ 0 + 2 * p ^+ 3 * q ^+ 0 + 10 * p ^+ 1 * q ^+ 1 + 2 * p ^+ 1 * q ^+ 2 + 8 * p ^+ 2 * q ^+ 1
+  + 1 * p ^+ 2 * q ^+ 2 + 2 * p ^+ 3 * q ^+ 1.
+have rest0 : 0 <= rest by rewrite /rest; apply: (addr_ge0 _ (m _ _ _)); apply: (addr_ge0 _ (m1 _ _));
+  do 4! apply: (addr_ge0 _ (m _ _ _)); exact: m.
+have {}W1 : 3 + 8 * p + 4 * q + q ^+ 2 + rest < 3125 / 576.
+  rewrite -(ltr_pmul2l k0); apply: le_lt_trans (lt_le_trans W1 _); rewrite le_eqVlt; apply/orP; left; apply/eqP.
+    by rewrite /rest; field.
+  by field.
+have p1 : p <= 1.
+  rewrite leNgt; apply/negP => p1; move: W1; apply/negP; rewrite -leNgt.
+  rewrite -subr_ge0 (_ : _ - _ = 8 * (p - 1) + 4 * q ^+ 1 + 1 * q ^+ 2 + rest + 3211 / 576); last by field.
+  apply: addr_ge0; last exact: divr_ge0 (ler0n _ _) (ler0n _ _).
+  apply: (addr_ge0 _ rest0); apply: addr_ge0; last by rewrite mulr_ge0 ?ler01 ?sqr_ge0.
+  by apply: addr_ge0; rewrite mulr_ge0 ?ler0n ?subr_ge0 ?expr1 // ltW.
+have q9 : q <= 9 / 16.
+  rewrite leNgt; apply/negP => q9; move: W1; apply/negP; rewrite -leNgt.
+  rewrite -subr_ge0 (_ : _ - _ = (q - 9 / 16) * (q + 73 / 16) + 8 * p + rest + 325 / 2304); last by field.
+  apply: addr_ge0; last exact: divr_ge0 (ler0n _ _) (ler0n _ _).
+  apply: (addr_ge0 _ rest0); apply: addr_ge0; last by rewrite mulr_ge0 ?ler0n.
+  apply: mulr_ge0; first by rewrite subr_ge0 ltW.
+  by rewrite addr_ge0 ?divr_ge0 ?ler0n.
+rewrite -subr_ge0 (_ : _ - _ = 3 / 2 * (3125 / 576 - (3 + 8 * p + 4 * q + q ^+ 2 + rest))
+  + (3 * p ^+ 3 * q ^+ 1 + 3 * p ^+ 2 * q ^+ 2 / 2 + 11 * p ^+ 2 * q ^+ 1 + 1 * p ^+ 1 * q ^+ 2 + 9 * p ^+ 1 * q ^+ 1)
+  + (p * (1 - p) * (p + 7 / 2) + p / 2)
+  + (q * (9 / 16 - q) * (q + 65 / 16) + 73 / 256 * (9 / 16 - q) + 2477 / (3 * 4096))); last by rewrite /rest; field.
+have d (i j : nat) : 0 <= i%:R / j%:R :> R by rewrite divr_ge0 ?ler0n.
+have p1' : 0 <= 1 - p by rewrite subr_ge0.
+have q9' : 0 <= 9 / 16 - q by rewrite subr_ge0.
+apply: addr_ge0; first (apply: addr_ge0; first (apply: addr_ge0; first by apply: mulr_ge0 (d _ _) _;
+  rewrite subr_ge0 ltW)).
+- apply: (addr_ge0 _ (m _ _ _)); apply: (addr_ge0 _ (m1 _ _)); apply: (addr_ge0 _ (m _ _ _));
+  apply: (addr_ge0 (m _ _ _)).
+  by rewrite mulr_ge0 ?m ?invr_ge0 ?ler0n.
+- apply: addr_ge0; last by rewrite mulr_ge0 ?invr_ge0 ?ler0n.
+  by apply: mulr_ge0; [exact: mulr_ge0|exact: addr_ge0 p0 (d _ _)].
+- apply: addr_ge0; last by rewrite divr_ge0 ?mulr_ge0 ?ler0n.
+  apply: addr_ge0; last exact: mulr_ge0 (d _ _) q9'.
+  by apply: mulr_ge0; [exact: mulr_ge0|exact: addr_ge0 q0 (d _ _)].
+Qed.
+
+(* the numbers of the vector inequality: a = ‖x‖, b = ‖y‖, k = ⟨x, y⟩ and D = ‖y − x‖² *)
+Lemma trust_numbers s t a b (k D : R) : 0 <= a -> 0 <= b -> 0 < s -> 0 < t -> s ^+ 2 = 1 + a ^+ 2 -> t ^+ 2 = 1 + b
+  ^+ 2 ->
+  k <= a * b -> D = s ^+ 2 + t ^+ 2 - 2 - 2 * k ->
+  t * (2 * s ^+ 3 - (s ^+ 2 + 1) * t) * D ^+ 2
+    + ((s ^+ 2 + 1) * t + 2 * s) * (t - s) ^+ 2 * (2 * t * D - (t + 2 * s) * (t - s) ^+ 2)
+  <= 4 * (576 / 3125) * t ^+ 2 * s ^+ 6 * D ^+ 2.
+Proof.
+move=> a0 b0 s0 t0 ss tt kab DE; set E := (t - s) ^+ 2; set σ := s ^+ 2 + 1.
+have s1 : 1 <= s by apply: ler_of_sqr (ltW s0) _; rewrite expr1n ss ler_addl sqr_ge0.
+have t1 : 1 <= t by apply: ler_of_sqr (ltW t0) _; rewrite expr1n tt ler_addl sqr_ge0.
+have ts0 : 0 < t + 2 * s by rewrite addr_gt0 ?mulr_gt0 ?ltr0n.
+have σ0 : 0 < σ * t + 2 * s by rewrite addr_gt0 ?mulr_gt0 ?ltr0n // ltr_paddl ?sqr_ge0 ?ltr01.
+have E0 : 0 <= E := sqr_ge0 _.
+have dD : (b - a) ^+ 2 <= D.
+  rewrite DE ss tt -subr_ge0.
+  have -> : 1 + a ^+ 2 + (1 + b ^+ 2) - 2 - 2 * k - (b - a) ^+ 2 = 2 * (a * b - k) by ring.
+  by rewrite mulr_ge0 ?ler0n ?subr_ge0.
+have D0 : 0 <= D := le_trans (sqr_ge0 _) dD.
+have [big|small] := lerP 1 (576 / 3125 * t * s ^+ 2 * (t + 2 * s)).
+  rewrite -(ler_pmul2r ts0) -subr_ge0; set X0 := (X in 0 <= X).
+  have -> : X0 = (σ * t + 2 * s) * (t * D - (t + 2 * s) * E) ^+ 2
+    + 4 * t * s ^+ 4 * D ^+ 2 * (576 / 3125 * t * s ^+ 2 * (t + 2 * s) - 1).
+    by rewrite /X0 /σ; field.
+  apply: addr_ge0; first exact: mulr_ge0 (ltW σ0) (sqr_ge0 _).
+  apply: mulr_ge0; last by rewrite subr_ge0.
+  by rewrite !mulr_ge0 ?exprn_ge0 ?ler0n // ltW.
+have near := trust_near s1 t1 small.
+set τ := (a + b) / (s + t); have st0 : 0 < s + t := addr_gt0 s0 t0.
+have st2 : 0 < (s + t) ^+ 2 by rewrite exprn_gt0.
+have τt : (t + 2 * s) * τ ^+ 2 <= t.
+  rewrite expr_div_n mulrA ler_pdivr_mulr //; apply: le_trans near; rewrite ler_pmul2l //.
+  rewrite ss tt -subr_ge0.
+  have -> : 2 * (1 + a ^+ 2 + (1 + b ^+ 2) - 2) - (a + b) ^+ 2 = (a - b) ^+ 2 by ring.
+  exact: sqr_ge0.
+have Eτ : E <= D * τ ^+ 2.
+  rewrite expr_div_n mulrA ler_pdivl_mulr // (_ : E * _ = (b - a) ^+ 2 * (a + b) ^+ 2).
+    by rewrite ler_wpmul2r ?sqr_ge0.
+  rewrite /E -!exprMn; congr (_ ^+ 2); rewrite (_ : _ * _ = t ^+ 2 - s ^+ 2); last by ring.
+  by rewrite ss tt; ring.
+apply: (@le_trans _ _ (D ^+ 2 * (t * (2 * s ^+ 3 - σ * t) + (σ * t + 2 * s) * τ ^+ 2 * (2 * t - (t + 2 * s) * τ ^+
+  2)))).
+  rewrite -subr_ge0; set X0 := (X in 0 <= X).
+  have -> : X0 = (σ * t + 2 * s) * ((D * τ ^+ 2 - E)
+    * (2 * D * (t - (t + 2 * s) * τ ^+ 2) + (t + 2 * s) * (D * τ ^+ 2 - E))).
+    by rewrite /X0 /σ; ring.
+  apply: mulr_ge0 (ltW σ0) _; apply: mulr_ge0; first by rewrite subr_ge0.
+  apply: addr_ge0; apply: mulr_ge0; rewrite ?mulr_ge0 ?ler0n ?subr_ge0 // ltW //.
+rewrite [leRHS]mulrC ler_wpmul2l ?sqr_ge0 //.
+set G := a * t + b * s + a * s; set H := 1 + s * t + a * b.
+have H0 : 0 < H by rewrite ltr_paddr ?mulr_ge0 // addr_gt0 ?ltr01 ?mulr_gt0.
+have -> : t * (2 * s ^+ 3 - σ * t) + (σ * t + 2 * s) * τ ^+ 2 * (2 * t - (t + 2 * s) * τ ^+ 2) = 4 * (G / H) ^+ 2.
+  have [p [w [p0 w0 [sE aE tE bE]]]] : exists p w, [/\ 0 < p, 0 < w
+      & [/\ s = (p + p^-1) / 2, a = (p - p^-1) / 2, t = (w + w^-1) / 2 & b = (w - w^-1) / 2]].
+    have inv (x y : R) : 0 < x -> 0 <= y -> x ^+ 2 = 1 + y ^+ 2 -> (x + y)^-1 = x - y.
+      move=> x0 y0 xx; have xy : x + y != 0 by rewrite gt_eqF // ltr_paddr.
+      by apply: (mulfI xy); rewrite mulfV // mulrC -subr_sqr xx addrK.
+    exists (s + a), (t + b); rewrite (inv s a) // (inv t b) //; split; [exact: ltr_paddr|exact: ltr_paddr|].
+    by split; field.
+  have [pn wn] : p != 0 /\ w != 0 by rewrite !gt_eqF.
+  have pw : p * w + 1 != 0 by rewrite gt_eqF // ltr_paddr ?ler01 ?mulr_gt0.
+  have pw' : p + w != 0 by rewrite gt_eqF ?addr_gt0.
+  rewrite /σ /τ /G /H sE aE tE bE; move: p w pn wn pw pw' {p0 w0 sE aE tE bE} => p w pn wn pw pw'; field.
+  apply/and4P; split=> //.
+    have -> : p * 2 * (w * 2) + (p * p + 1) * (w * w + 1) + (p * p - 1) * (w * w - 1) = 2 * (p * w + 1) ^+ 2 by ring.
+    by rewrite mulf_neq0 ?expf_neq0 ?pnatr_eq0.
+  have -> : (p * p + 1) * w + (w * w + 1) * p = (p + w) * (p * w + 1) by ring.
+  exact: mulf_neq0.
+have five : √5 ^+ 2 = 5 :> R by rewrite sqrK ?ler0n.
+have C0 : 0 <= 24 / (25 * √5) * s ^+ 3 * t :> R.
+  by rewrite !mulr_ge0 ?invr_ge0 ?mulr_ge0 ?exprn_ge0 ?sqrtr_ge0 ?ler0n ?(ltW s0) ?(ltW t0).
+have GH : G / H <= 24 / (25 * √5) * s ^+ 3 * t by rewrite ler_pdivr_mulr //; apply: trust_one.
+have G0 : 0 <= G / H by rewrite divr_ge0 ?(ltW H0) // !addr_ge0 ?mulr_ge0 ?(ltW s0) ?(ltW t0).
+apply: (@le_trans _ _ (4 * (24 / (25 * √5) * s ^+ 3 * t) ^+ 2)).
+  by rewrite ler_wpmul2l ?ler0n // ler_pexpn2r ?nnegrE.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite !exprMn exprVn exprMn five; field.
+Qed.
+End TrustNumbers.
+
+Section Trust.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+1.
+Implicit Types (z h x y v w : 'cV[R]_d) (ε c : R).
+
+(* u(x) = x/√(1 + ‖x‖²) differs from its first-order prediction by at most C ‖y − x‖² *)
+Lemma trust_vector x y (s t : R) : 0 < s -> 0 < t -> s ^+ 2 = 1 + ⟨x, x⟩ -> t ^+ 2 = 1 + ⟨y, y⟩ ->
+  ‖t^-1 *: y - s^-1 *: x - s^-1 *: ((y - x) - (⟨x, y - x⟩ / s ^+ 2) *: x)‖ <= 24 / (25 * √5) * ‖y - x‖ ^+ 2.
+Proof.
+move=> s0 t0 ss tt; have sn : s != 0 by rewrite gt_eqF.
+have tn : t != 0 by rewrite gt_eqF.
+pose k := ⟨x, y⟩; pose D := s ^+ 2 + t ^+ 2 - 2 - 2 * k.
+have DE : ‖y - x‖ ^+ 2 = D.
+  by rewrite sqr_norm dot_sub (dotC y) /D /k ss tt; ring.
+pose α := t^-1 - s^-1; pose β := (k - (s ^+ 2 - 1)) / s ^+ 3.
+have -> : t^-1 *: y - s^-1 *: x - s^-1 *: ((y - x) - (⟨x, y - x⟩ / s ^+ 2) *: x) = α *: y + β *: x.
+  have xx : ⟨x, x⟩ = s ^+ 2 - 1 by rewrite ss addrC addKr.
+  rewrite dotBr -/k xx /α /β; apply/vecP => i; rewrite !mxE /=; move: (y i 0) (x i 0) (k : R) => p q l; by field;
+    rewrite sn tn.
+have five : √5 ^+ 2 = 5 :> R by rewrite sqrK ?ler0n.
+have C0 : 0 <= 24 / (25 * √5) :> R by rewrite divr_ge0 ?mulr_ge0 ?sqrtr_ge0 ?ler0n.
+rewrite DE; have D0 : 0 <= D by rewrite -DE sqr_ge0.
+rewrite norm_le; last by rewrite mulr_ge0.
+have -> : ⟨α *: y + β *: x, α *: y + β *: x⟩ = α ^+ 2 * (t ^+ 2 - 1) + 2 * α * β * k + β ^+ 2 * (s ^+ 2 - 1).
+  by rewrite dot_add !dotZl !dotZr (dotC y x) -/k ss tt; ring.
+have ts : 0 < 4 * t ^+ 2 * s ^+ 6 by rewrite !mulr_gt0 ?exprn_gt0 ?ltr0n.
+rewrite -(ler_pmul2r ts).
+have := @trust_numbers R s t (‖x‖) (‖y‖) k D (norm_ge0 _) (norm_ge0 _) s0 t0.
+rewrite !sqr_norm => /(_ ss tt (dot_le x y) erefl); set L := (X in X <= _); set M := (X in _ <= X).
+have -> : (24 / (25 * √5) * D) ^+ 2 * (4 * t ^+ 2 * s ^+ 6) = M.
+  by rewrite /M [in LHS]exprMn [in LHS]exprMn exprVn [in LHS]exprMn five; field.
+move=> H; apply: le_trans _ H; rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /L /α /β /D.
+by field; rewrite sn tn.
+Qed.
+
+(* the difference between the core after a step and its first-order prediction *)
+Lemma trust_bound ε z h : 0 < ε ->
+  ‖core ε (z + h) - core ε z - J ε z *m h‖ <= 24 / (25 * √5) * (‖centred h‖ ^+ 2 / (ε * √d%:R)).
+Proof.
+move=> e0; have qz := variance_eps z e0; have qy := variance_eps (z + h) e0.
+have r0 := sqrt_gt0 e0; have rd : 0 < √(d%:R : R) by rewrite sqrtr_gt0 ltr0n.
+set v := centred z; set w := centred h; pose c := √ε * √d%:R; have c0 : 0 < c by rewrite mulr_gt0.
+have c2 : c ^+ 2 = ε * d%:R by rewrite exprMn !sqrK ?ler0n ?(ltW e0).
+pose s := √(variance z + ε) / √ε; pose t := √(variance (z + h) + ε) / √ε.
+have s0 : 0 < s by rewrite divr_gt0 ?sqrt_gt0.
+have t0 : 0 < t by rewrite divr_gt0 ?sqrt_gt0.
+have sq x : (√(variance x + ε) / √ε) ^+ 2 = 1 + ⟨c^-1 *: centred x, c^-1 *: centred x⟩.
+  rewrite expr_div_n !sqrK ?(ltW e0) ?(ltW (variance_eps x e0)) // dotZl dotZr dot_variance mulrA -expr2 exprVn c2.
+  by field; rewrite d1_neq0 gt_eqF.
+have := trust_vector s0 t0 (sq z) (sq (z + h)); rewrite centredD -/v -/w.
+have -> : c^-1 *: (v + w) - c^-1 *: v = c^-1 *: w by rewrite -scalerBr addrAC subrr add0r.
+have -> : ‖c^-1 *: w‖ ^+ 2 = ‖w‖ ^+ 2 / (ε * d%:R).
+  by rewrite !sqr_norm dotZl dotZr mulrA -expr2 exprVn c2 mulrC.
+move=> H.
+have -> : core ε (z + h) - core ε z - J ε z *m h = √d%:R *: (t^-1 *: (c^-1 *: (v + w)) - s^-1 *: (c^-1 *: v)
+    - s^-1 *: (c^-1 *: w - (⟨c^-1 *: v, c^-1 *: w⟩ / s ^+ 2) *: (c^-1 *: v))).
+  have dd : √d%:R ^+ 2 = d%:R :> R by rewrite sqrK ?ler0n.
+  rewrite J_mul /core centredD -/v -/w dotZl dotZr (_ : ⟨v, w⟩ = ⟨v, h⟩); last exact: dot_centred2.
+  have sE : √(variance z + ε) = s * √ε by rewrite divfK ?gt_eqF.
+  have tE : √(variance (z + h) + ε) = t * √ε by rewrite divfK ?gt_eqF.
+  have qE : variance z + ε = s ^+ 2 * ε by rewrite -[LHS](sqrK (ltW qz)) sE exprMn sqrK ?(ltW e0).
+  have ee := sqrK (ltW e0); rewrite sE tE qE /c; clearbody s t; clear - r0 rd s0 t0 ee dd.
+  have gen (e g k p q : R) : 0 < e -> 0 < g -> (t * e)^-1 * (p + q) - (s * e)^-1 * p
+      - (s * e)^-1 * (q - k / (g ^+ 2 * (s ^+ 2 * e ^+ 2)) * p)
+    = g * (t^-1 * ((e * g)^-1 * (p + q)) - s^-1 * ((e * g)^-1 * p)
+      - s^-1 * ((e * g)^-1 * q - ((e * g)^-1 * ((e * g)^-1 * k)) / s ^+ 2 * ((e * g)^-1 * p))).
+    by move=> e0 g0; field; rewrite !gt_eqF.
+  apply/vecP => i; have := gen _ _ (⟨v, h⟩) (v i 0) (w i 0) r0 rd; rewrite ee dd => H.
+  by rewrite !mxE; rewrite !mxE in H; exact: H.
+rewrite normZ ger0_norm ?(ltW rd) //; apply: le_trans (ler_wpmul2l (ltW rd) H) _.
+have dd : √d%:R ^+ 2 = d%:R :> R by rewrite sqrK ?ler0n.
+have gen (e g f k : R) : e != 0 -> 0 < g -> f != 0 -> g * (24 / (25 * f) * (k / (e * g ^+ 2))) = 24 / (25 * f) * (k /
+  (e * g)).
+  by move=> en /lt0r_neq0 gn fn; field; rewrite ?en ?gn ?fn.
+have := gen ε (√d%:R) (√5) (‖w‖ ^+ 2) (lt0r_neq0 e0) rd; rewrite dd => -> //.
+by rewrite gt_eqF // sqrtr_gt0 ltr0n.
+Qed.
+End Trust.

@@ -112,3 +112,25 @@ def visit(browser, address, built):
     for context in contexts:
         context.close()
     assert not complaints, "\n".join(complaints)
+
+
+@pytest.fixture(scope="session")
+def lone_page(tmp_path_factory):
+    """The address of a page that holds the workbench and nothing else."""
+    from workbench_tab import write_page  # the extensions are found from here on
+
+    return write_page(tmp_path_factory.mktemp("workbench"))
+
+
+@pytest.fixture(scope="module")
+def tab(browser, lone_page):
+    """One page with the workbench for all tests of a file. A fault of its script fails the last of them."""
+    context = browser.new_context()
+    tab = context.new_page()
+    faults = []
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    tab.goto(lone_page)
+    yield tab
+    context.close()
+    assert faults == []

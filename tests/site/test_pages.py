@@ -90,4 +90,5 @@ def test_a_page_brings_our_files_and_no_others(built):
     allowed = {"book.css", "colours.css", "katex/katex.css", "book.js", "favicon.ico", "favicon.svg", "favicon.png"}
     for path in built.rglob("*.html"):
         used = set(re.findall(r"_static/([^\"?]+)", path.read_text(encoding="utf8")))
-        assert used <= allowed | ({"workbench.js", "workbench.css"} if path.stem == "workbench" else set()), path
+        own = {"workbench": "workbench", "index": "steps", "one-page": "one-page"}.get(path.stem)
+        assert used <= allowed | {f"{own}.js", f"{own}.css"}, path

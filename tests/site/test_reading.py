@@ -1,13 +1,10 @@
 """What a reader does with a page: search, switch the theme, look at a reference, turn pages, read without a script."""
 
 import re
-import tomllib
 
 import pytest
-from conftest import ROOT
 from playwright.sync_api import expect
 
-FACTS = tomllib.loads((ROOT / "book" / "facts.toml").read_text(encoding="utf8"))
 DARK, LIGHT = "rgb(20, 24, 30)", "rgb(255, 255, 255)"
 
 
@@ -29,8 +26,10 @@ def test_search_finds_a_fact_by_its_id_name_and_words(visit, from_file):
     assert ask(tab, "negative gain flips").endswith("book/gain.html#gain-sign")
     assert ask(tab, "sign opposite").endswith("book/gain.html#gain-sign")
     assert ask(tab, "operator nor").endswith("book/glossary.html#term-operator-norm")
-    tab.get_by_role("searchbox").fill("no such words anywhere")
-    expect(tab.get_by_text("No results")).to_be_visible()
+    first = tab.locator(".results a").first
+    ask(tab, "flip its coordinate sign")
+    expect(first.locator("small")).to_contain_text("Gain › The facts")
+    expect(first.locator("mark").first).to_be_visible()
     ask(tab, "gain-sign")
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Enter")
@@ -38,10 +37,30 @@ def test_search_finds_a_fact_by_its_id_name_and_words(visit, from_file):
     assert tab.locator("#gain-sign").is_visible()
 
 
-def test_search_finds_every_fact_first_by_its_id(visit):
-    tab = visit("book/index.html")
+@pytest.mark.parametrize("key", ["/", "Control+k", "Meta+k"])
+def test_a_key_opens_the_search_and_what_it_does_not_find_comes_with_suggestions(visit, key):
+    tab = visit("book/gain.html", width=360)
+    tab.locator("input[type=range]").first.focus() if "+" in key else None
+    tab.keyboard.press(key)
+    box = tab.get_by_role("searchbox")
+    expect(box).to_be_focused()
+    box.fill("epxsilno")
+    expect(tab.get_by_role("status")).to_contain_text("Nothing in the book has these words")
+    tab.get_by_role("button", name="epsilon", exact=True).click()
+    expect(box).to_have_value("epsilon")
+    expect(box).to_be_focused()
+    assert tab.locator(".results a").first.get_attribute("href").endswith("book/epsilon.html#epsilon")
+    tab.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+
+
+def test_a_page_loads_nothing_of_the_search_before_it_is_opened(visit):
+    tab = visit("book/gain.html")
+    loaded = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/search')).length"
+    assert tab.evaluate(loaded) == 0
     tab.keyboard.press("/")
-    assert [fact for fact in FACTS if not ask(tab, fact).endswith(f"#{fact}")] == []
+    ask(tab, "gain")
+    assert tab.evaluate(loaded) > 1
 
 
 def test_the_search_page_answers_the_question_in_its_address(visit):
@@ -214,6 +233,14 @@ def test_without_a_script_all_is_there(visit):
     tab.get_by_role("button", name="Chapters").click()
     tab.get_by_role("link", name="Epsilon", exact=True).click()
     tab.wait_for_url(re.compile("epsilon"))
+    tab.locator("header").get_by_role("link", name="Questions").click()
+    tab.wait_for_url(re.compile("questions"))
+    assert (
+        visit("search.html", java_script_enabled=False)
+        .locator("main")
+        .get_by_role("link", name="Questions")
+        .is_visible()
+    )
 
 
 def test_every_page_opens_from_a_folder(pages, visit):

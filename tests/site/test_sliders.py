@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from fractions import Fraction
 from math import cos, log10, radians, sin, sqrt
 
 import pytest
@@ -61,12 +62,43 @@ def gain_bias_numbers(frame):
     return [*gain, *bias, *(g * x + b for g, x, b in zip(gain, u, bias, strict=True))]
 
 
+def one_entry_numbers(frame):
+    z = [3, 1, -2 + frame / 2]
+    mean = sum(z) / 3
+    return [*z, mean, sum((x - mean) ** 2 for x in z) / 3, *core(z, 1 / 3)]
+
+
+def direction_numbers(frame):
+    angle = radians(7.5 * frame)
+    v, w = cos(angle) / 3 / sqrt(2), sin(angle) / sqrt(6)
+    return [7.5 * frame, sqrt(cos(angle) ** 2 / 9 + sin(angle) ** 2), w - v, -2 * w, w + v]
+
+
+def offset_numbers(frame):
+    c = Fraction(2) ** (frame - 2)
+    stored = [in_float16(Fraction(x) / 10 + c) - c for x in (3, 13, 24)]
+    return [c, *stored, *core(stored, 1e-5)]
+
+
+def in_float16(x):
+    """The nearest number of eleven bits to a positive one; round() breaks a tie towards the even one, as IEEE 754."""
+    spacing = Fraction(1, 2**10)
+    while x >= 2**11 * spacing:
+        spacing *= 2
+    while x < 2**10 * spacing:
+        spacing /= 2
+    return round(x / spacing) * spacing
+
+
 EXPECTED = {
     "epsilon_slider": epsilon_numbers,
     "variance_slider": variance_numbers,
     "distance_slider": distance_numbers,
     "shift_slider": shift_numbers,
     "gain_bias_slider": gain_bias_numbers,
+    "one_entry_slider": one_entry_numbers,
+    "direction_slider": direction_numbers,
+    "offset_slider": offset_numbers,
 }
 
 
@@ -226,7 +258,7 @@ def test_two_copies_move_by_themselves(tab):
 
 def test_each_is_labelled_and_described(tab):
     for figure in tab.locator(".ln-slider").all():
-        assert figure.get_by_role("slider", name=re.compile("^(Move|Let)")).count() == 1
+        assert figure.get_by_role("slider", name=re.compile("^(Move|Let|Turn)")).count() == 1
         assert len(figure.get_by_role("img").get_attribute("aria-label")) > 100
     assert tab.locator(".ln-slider [id]").count() == 0
 
@@ -270,7 +302,15 @@ def test_output_is_small_and_the_same_each_time(name):
     assert len(gzip.compress(html.encode())) < 15_000
 
 
-PAGES = {"epsilon": 2, "gain": 1, "sensitivity": 1, "shift-invariance": 1}
+PAGES = {
+    "epsilon": 2,
+    "floating-point": 1,
+    "gain": 1,
+    "jacobian": 1,
+    "layer-normalization": 1,
+    "sensitivity": 1,
+    "shift-invariance": 1,
+}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -56,6 +56,15 @@ WITHOUT_LINK = """(names) => names.filter((name) => {
 CUT = """() => [...document.querySelectorAll(".scroll, .table-scroll, pre")]
   .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent.slice(0, 80))"""
 
+# What goes on beyond its box on a small screen, and neither fades nor can be moved.
+CUT_SILENTLY = """() => [...document.querySelectorAll("main *")].filter((box) => {
+  const style = getComputedStyle(box);
+  if (box.scrollWidth <= box.clientWidth + 1 || style.display === "inline") return false;
+  if (style.overflowX === "visible") return false;
+  if (box.matches("input, textarea, select") || box.closest("svg, .katex")) return false;
+  return style.overflowX !== "auto" || style.maskImage === "none" || parseFloat(style.getPropertyValue("--more")) < 20;
+}).map((box) => `${box.className}: ${box.textContent.slice(0, 80)}`)"""
+
 # The picture of a formula repeats its MathML in hundreds of boxes, all of the colour around them (as checked here); in
 # axe's eyes one word stands for it, which takes a tenth of the time.
 ONE_WORD_A_FORMULA = """() => {
@@ -140,6 +149,7 @@ def for_everyone(tab, every_rule):
         tab.evaluate(SETTLED)
         if tab.evaluate("document.documentElement.scrollWidth") > width:
             yield f"wider than {width} px"
+    yield from (f"cut without a sign: {text}" for text in tab.evaluate(CUT_SILENTLY))
     tab.evaluate(ONE_WORD_A_FORMULA)
     for width, theme in ((360, "light"), (360, "dark"), (1280, "dark"), (1280, "light")):
         if (width, theme) == (360, "dark") and not every_rule:

@@ -5,62 +5,26 @@ import json
 import re
 from itertools import product
 
+import ml_dtypes
 import numpy as np
 import pytest
 from inputs import extreme_rows
 from record import ROOT
-from scripts import FOLDER, text_of
+from scripts import text_of
+from workbench_tab import NAMES, ask, fill, settled
 
 import lnbook
 
-ASSETS = ROOT / "book" / "_assets"
 TOLERANCE = 1e-12
 # Rows of cases.json without a vector to normalize: a sum, an array without entries, a complex input, a gain alone.
 WITHOUT_A_VECTOR = {"B43", "B51", "B55", "B56", "B63", "B71"}
 
 
-@pytest.fixture(scope="module")
-def lone_page(tmp_path_factory):
-    """A page that holds the workbench and nothing else."""
-    page = tmp_path_factory.mktemp("workbench") / "page.html"
-    script = (FOLDER / "book" / "dom.js").read_text(encoding="utf8") + text_of("workbench.js")
-    page.with_name("workbench.js").write_text(script, encoding="utf8")
-    page.write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>'
-        f'<link rel="stylesheet" href="{(ASSETS / "workbench.css").as_uri()}">'
-        '<script defer src="workbench.js"></script>'
-        f'<div id="workbench">without JavaScript</div></html>',
-        encoding="utf8",
-    )
-    return page.as_uri()
-
-
 @pytest.fixture
-def page(browser, lone_page):
-    context = browser.new_context()
-    tab = context.new_page()
-    faults = []
-    tab.on("pageerror", lambda error: faults.append(str(error)))
-    tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    tab.goto(lone_page)
-    yield tab
-    context.close()
-    assert faults == []
-
-
-def settled(tab):
-    """Wait until the address holds what the fields hold: the results are drawn before it is written."""
-    tab.wait_for_function(
-        """() => ["z", "eps", "gain", "bias", "shift", "output"].every(name =>
-            (new URLSearchParams(location.hash.slice(1)).get(name) ?? "")
-                === document.getElementById(`wb-${name}`).value.trim())"""
-    )
-
-
-def fill(tab, **fields):
-    for name, text in fields.items():
-        tab.fill(f"#wb-{name}", text)
-    settled(tab)
+def page(tab):
+    """The page as it is opened, with the vector that stands there at first."""
+    ask(tab, z="1, 1, -2", eps="2", gain="2, 0, -1")
+    return tab
 
 
 # ---- the numbers
@@ -190,6 +154,12 @@ def test_page_shows_what_was_computed(page):
     assert y == pytest.approx(lnbook.layer_norm(z, gain, [1, 1, 1], eps=eps), rel=1e-14)
 
 
+def test_of_rows_the_first_is_shown_and_the_page_says_so(page):
+    fill(page, z="1 2 4\n0 1 5", eps="0.1", gain="")
+    assert page.get_by_role("status").text_content().startswith("2 rows, d = 3, mean 2.333,")
+    assert page.get_by_text("the first of 2 rows").count() == 1
+
+
 def test_large_jacobian_is_not_drawn_and_the_page_says_so(page):
     fill(page, z=" ".join(map(str, range(17))), gain="")
     assert page.locator(".wb-heat").count() == 0
@@ -214,11 +184,73 @@ def test_large_jacobian_is_not_drawn_and_the_page_says_so(page):
         "tensor([[1.0, -2.5, 4000.0]], dtype=torch.float64, requires_grad=True)",
         "Parameter containing:\ntensor([1., -2.5, 4000.], requires_grad=True)",
         "<tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1. , -2.5,  4000. ], dtype=float32)>",
+        "Array([ 1.0e+00, -2.5e+00,\n        4.0e+03], dtype=float32, weak_type=True)",
+        "tensor([ 1.0000, -2.5000,\n        4000.0000], dtype=torch.bfloat16)",
+        "1,-2.5,4000",
         "2/2; -5/2; 8000/2",
     ],
 )
 def test_print_outs_are_read(page, text):
-    assert page.evaluate("text => workbench.parse(text).values", text) == [1, -2.5, 4000]
+    assert page.evaluate("text => workbench.parse(text).rows", text) == [[1, -2.5, 4000]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2 3\n4 5 6",
+        "1, 2, 3\n4, 5, 6",
+        "1,2,3\n4,5,6\n",
+        "1 2 3; 4 5 6",
+        "[[1, 2, 3], [4, 5, 6]]",
+        "[[1,2,3],[4,5,6]]",
+        "array([[1., 2., 3.],\n       [4., 5., 6.]], dtype=float32)",
+        "tensor([[[1., 2., 3.]],\n\n        [[4., 5., 6.]]], device='cuda:0')",
+        "Array([[1., 2., 3.],\n       [4., 5., 6.]], dtype=bfloat16)",
+    ],
+)
+def test_rows_are_read(page, text):
+    assert page.evaluate("text => workbench.parse(text).rows", text) == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("tensor([1.], dtype=torch.bfloat16)", "bfloat16"),
+        ("tensor([1.], dtype=torch.half)", "float16"),
+        ("array([1.], dtype=float16)", "float16"),
+        ("Array([1.], dtype=float32)", "float32"),
+        ("[np.float64(1.0)]", "float64"),
+        ("tensor([1.])", ""),
+        ("tensor([1], dtype=torch.int64)", ""),
+    ],
+)
+def test_dtype_of_a_print_out_is_read(page, text, dtype):
+    assert page.evaluate("text => workbench.parse(text).dtype", text) == dtype
+
+
+@pytest.mark.parametrize("text", ["1,5 2,5", "1,5; 2,5", "1,5\n2,5", "0,05", "[1,5 2,5]", "1,5 2"])
+def test_decimal_commas_are_refused_and_the_page_says_so(page, text):
+    fill(page, z=text)
+    assert page.locator("#wb-z-error").text_content().startswith("Decimal commas are not read: write 1.5 for 1,5")
+
+
+def test_formats_round_as_numpy_rounds(page):
+    """To even, into the range below the normal numbers, and to infinity."""
+    rng = np.random.default_rng(8)
+    values = [
+        *(rng.standard_normal(400) * 10 ** rng.uniform(-9, 6, 400)),
+        0,
+        1 + 2**-9,
+        1 + 3 * 2**-9,
+        65520,
+        65519,
+        3e-8,
+    ]
+    for name, dtype in (("float16", np.float16), ("bfloat16", ml_dtypes.bfloat16), ("float32", np.float32)):
+        rounded = page.evaluate("([values, name]) => values.map(x => String(workbench.round(x, name)))", [values, name])
+        with np.errstate(over="ignore"):
+            expected = np.array(values).astype(dtype).astype(float)
+        assert [float(x.replace("Infinity", "inf")) for x in rounded] == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -228,15 +260,22 @@ def test_print_outs_are_read(page, text):
         ("z", "1, two, 3", "“two” (entry 2) is not a number"),
         ("z", "1, nan", "not finite"),
         ("z", "1, 1e999", "larger than a float"),
-        ("z", "[[1, 2], [3, 4]]", "2 rows"),
+        ("z", "[[1, 2], [3]]", "unequal length"),
+        ("z", "1 2 3\n4 5", "unequal length"),
         ("z", "tensor([0.1, 0.2, ..., 0.3])", "left out"),
+        ("z", "array([[1., 2.], dtype=float8_e4m3fn)", "float8_e4m3fn is none the workbench knows"),
         ("eps", "-1e-5", "not be negative"),
         ("eps", "1 2", "one number, and here are 2"),
         ("eps", "", "one number, and here are 0"),
-        ("gain", "1, 2", "2 numbers here, but z has 3"),
+        ("eps", "0,5", "decimal comma is not read"),
+        ("gain", "1, 2", "2 numbers here, but a row of z has 3"),
         ("bias", "1, x, 2", "“x”"),
         ("shift", "1 1", "one number"),
         ("output", "1", "1 number here, but z has 3"),
+        ("output", "1, 2, inf", "not finite"),
+        ("output", "1\n2\n3 4", "unequal length"),
+        ("g", "1, 2", "2 numbers here, but z has 3"),
+        ("dgain", "1, 2", "2 numbers here, but a row of z has 3"),
     ],
 )
 def test_bad_input_is_explained_in_place_and_nothing_is_lost(page, field, text, reason):
@@ -252,13 +291,17 @@ def test_bad_input_is_explained_in_place_and_nothing_is_lost(page, field, text, 
 
 
 def test_address_holds_the_state(page, browser):
-    fill(page, z="[1, 2, 4]", eps="1/3", gain="2", bias="0 0 1", shift="7", output="tensor([1., 2., 3.])")
+    gradients = {"g": "1 0 0", "dz": "[1, 2, 3]", "dgain": "1 0 0", "dbias": "1 0 0"}
+    fill(page, z="[1, 2, 4]", eps="1/3", gain="2", bias="0 0 1", shift="7", output="tensor([1., 2., 3.])", **gradients)
+    page.select_option("#wb-dtype", "float16")
+    settled(page)
     context = browser.new_context()
     other = context.new_page()
     other.goto(page.url)
-    for name in ("z", "eps", "gain", "bias", "shift", "output"):
+    for name in NAMES:
         assert other.locator(f"#wb-{name}").input_value() == page.locator(f"#wb-{name}").input_value()
-    assert other.locator(".wb-results").inner_html() == page.locator(".wb-results").inner_html()
+    for place in (".wb-results", "#wb-verdict-output", "#wb-verdict-gradients"):
+        assert other.locator(place).inner_html() == page.locator(place).inner_html() != ""
     other.evaluate("location.hash = 'z=5,6&eps=1'")
     other.wait_for_function("document.getElementById('wb-z').value === '5,6'")
     assert "d = 2" in other.get_by_role("status").text_content()
@@ -266,15 +309,32 @@ def test_address_holds_the_state(page, browser):
 
 
 def test_all_is_reached_and_worked_by_keyboard(page):
+    page.locator("button").first.focus()
+    buttons = page.locator(".wb-examples button").count()
     reached = []
-    for _ in range(10):
+    for _ in range(buttons - 1 + len(NAMES)):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
-    assert reached[4:] == [f"wb-{name}" for name in ("z", "eps", "gain", "bias", "shift", "output")]
+    assert reached[buttons - 1 :] == [f"wb-{name}" for name in NAMES]
     page.locator("button", has_text="constant input").focus()
     page.keyboard.press("Enter")
     assert page.locator("#wb-z").input_value() == "3, 3, 3"
     assert "variance 0" in page.get_by_role("status").text_content()
+
+
+@pytest.mark.parametrize(
+    ("example", "verdict"),
+    [
+        ("whose convention?", "Not right. 2 answers fit"),
+        ("right in bfloat16?", "Right: the layer of this book and of PyTorch"),
+        ("wrong gradient", "Not right. This makes it:the gradient by the input lacks the term u mean(gain * g * u)"),
+    ],
+)
+def test_examples_show_their_verdicts(page, example, verdict):
+    page.locator("button", has_text=example).click()
+    shown = page.locator(".wb-verdict:not(:empty)")
+    assert shown.text_content().startswith(verdict)
+    assert shown.locator(".wb-right, .wb-wrong").bounding_box()["y"] >= 0
 
 
 # ---- a common shift
@@ -290,59 +350,11 @@ def test_common_shift_that_is_rounded_is_explained(page):
     assert page.get_by_text("had to be rounded to floats").count() == 1
 
 
-# ---- whose convention
-
-
-def by_convention(z, eps, gain, centered, sample, inside, plus_one):
-    v = z - z.mean() if centered else z
-    square = (v**2).sum() / (len(z) - sample)
-    root = np.sqrt(square + eps) if inside else np.sqrt(square) + eps
-    return (gain + plus_one) * v / root
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_each_convention_is_found(page, dtype):
-    z, eps, gain = np.array([1.0, 2.0, 4.0]), 0.01, np.array([2.0, -1.0, 0.5])
-    fill(page, z="1, 2, 4", eps="0.01", gain="2, -1, 0.5")
-    for centered, sample, inside, plus_one in product([True, False], repeat=4):
-        output = by_convention(z, eps, gain, centered, sample, inside, plus_one).astype(dtype)
-        fill(page, output=str(output.tolist()))
-        names = page.locator(".wb-results li").all_text_contents()
-        assert len(names) == 1
-        assert ("not centred" in names[0]) != centered
-        assert ("divisor d − 1" in names[0]) == sample
-        assert ("ε inside the root" in names[0]) == inside
-        assert ("1 + the given gain" in names[0]) == plus_one
-        assert ("PyTorch" in names[0]) == (centered and not sample and inside and not plus_one)
-
-
-def test_conventions_that_the_digits_cannot_tell_apart_are_all_named(page):
-    page.locator("button", has_text="whose convention?").click()
-    names = page.locator(".wb-results li").all_text_contents()
-    assert len(names) == 2
-    assert all("divisor d − 1" in name for name in names)
-
-
-def test_whole_numbers_are_taken_as_exact(page):
-    """At mean 0 centring changes nothing: two conventions make the output, and no rounding adds others."""
-    page.locator("button", has_text="gain that turns a sign").click()
-    fill(page, output="1, 0, 1")
-    assert page.locator(".wb-results li").count() == 2
-    fill(page, output="1, 0, 2")
-    assert page.locator(".wb-results li").count() == 0
-
-
-def test_output_of_no_convention_is_called_so(page):
-    fill(page, z="1, 2, 4", eps="0.01", gain="", output="-1.0687, -0.2672, 1.4")
-    assert page.get_by_text("None of the conventions makes this output.").count() == 1
-    assert page.get_by_text("The nearest is: centred, divisor d, ε inside the root").count() == 1
-
-
 # ---- in the book
 
 
 def test_script_is_small_and_on_its_own_page_only(built):
-    assert len(gzip.compress(text_of("workbench.js").encode())) < 20_000
+    assert len(gzip.compress(text_of("workbench.js").encode())) < 25_000
     with_script = [page.name for page in built.rglob("*.html") if "workbench.js" in page.read_text("utf8")]
     assert with_script == ["workbench.html"]
 
@@ -351,7 +363,24 @@ def test_workbench_of_the_book_works_from_a_folder_on_a_small_screen(visit):
     tab = visit("book/workbench.html", width=360, from_file=True)
     fill(tab, z=" ".join(map(str, range(16))), gain="", shift="3", output="1 " * 16)
     assert tab.locator(".wb-heat td").count() == 256
+    assert tab.locator("#wb-verdict-output .wb-wrong").is_visible()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_verdict_is_seen_beside_its_field_in_the_book(visit, width):
+    """The field, the verdict below it and the bar at the top of the page do not cover each other."""
+    tab = visit("book/workbench.html", width=width)
+    tab.set_viewport_size({"width": width, "height": 640})
+    fill(tab, z="1, 2, 4", eps="1e-5", gain="", output="tensor([-1.0703, -0.2676,  1.3359], dtype=torch.bfloat16)")
+    for selector in ("#wb-output", "#wb-verdict-output > .wb-right"):
+        box = tab.locator(selector).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 640
+        seen = tab.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('.wb-field')?.className", [box["x"] + 5, box["y"] + 5]
+        )
+        assert "wb-field-output" in seen
 
 
 def test_without_javascript_the_page_says_so_and_shows_an_example(visit):

@@ -23,7 +23,9 @@ CELL = re.compile(r"^(`{3,}|:{3,})\{code-cell\}(?s:.*?)^\1$", re.M)
 VERDICT = re.compile(
     r"^\((?P<label>[\w-]+)\)=\n### (?P<title>.*)\n(?P<body>(?s:.*?))(?=^```\{code-cell\}|^\([\w-]+\)=$|^##)", re.M
 )
-CORRECTED = re.compile(r"^(?:### |\*\*)“?\"?(?P<title>[^\n]+)", re.M)
+SECTION = re.compile(r"^## What people get wrong\n(.*?)(?=^## |\Z)", re.M | re.S)
+LEAD = re.compile(r"^(?:### (?P<heading>.*)|\*\*(?P<bold>(?s:.*?))\*\*)", re.M)
+WHOLLY_QUOTED = re.compile(r'["“](?P<words>[^"“”]*)["”]')
 OPTION = re.compile(r"^:[\w-]+:.*\n", re.M)
 LABEL = re.compile(r"^:label: *(\S+)", re.M)
 
@@ -93,13 +95,14 @@ def statements_of(page, source):
 
 
 def corrections(source):
-    """(title, text) of each entry below "What people get wrong"."""
-    section = re.search(r"^## What people get wrong\n(.*?)(?=^## )", source, re.M | re.S)
-    if section:
-        starts = [match.start() for match in re.finditer(r"^(?:### |\*\*[“\"])", section[1], re.M)]
-        for start, end in zip(starts, [*starts[1:], len(section[1])], strict=True):
-            title, _, body = section[1][start:end].partition("\n" if section[1][start] == "#" else '"**')
-            yield title.strip('#* "“”'), f"\n{body}"
+    """(title, text) of each entry below "What people get wrong": it has a lead, a heading or words in bold."""
+    for section in SECTION.findall(source):
+        leads = list(LEAD.finditer(section))
+        ends = [*(lead.start() for lead in leads[1:]), len(section)]
+        for lead, end in zip(leads, ends, strict=True):
+            title = lead["heading"] or lead["bold"]
+            quoted = WHOLLY_QUOTED.fullmatch(title)
+            yield quoted["words"] if quoted else title, f"\n{section[lead.end() : end]}"
 
 
 def slug(title):

@@ -3,11 +3,11 @@
 import re
 from functools import cache
 
+import exact
 import numpy as np
 import sympy
 from sympy import Matrix, Rational, sqrt
 
-from lnbook.pages import exact
 from lnbook.pages.rounding import BITS, running_sum
 from statements import reads
 from statements import statements as all_statements
@@ -19,12 +19,14 @@ T = sympy.Symbol("t", real=True)
 
 def gradient(names, g):
     """dz of a loss with the gradient g by the output."""
-    return exact.jacobian(list(names["z"]), names[r"\varepsilon"]).T * names[r"\gamma"].multiply_elementwise(Matrix(g))
+    return exact.core_jacobian(list(names["z"]), names[r"\varepsilon"]).T * names[r"\gamma"].multiply_elementwise(
+        Matrix(g)
+    )
 
 
 def the_sum_of_two_coordinates():
     """s(t) of the example with two coordinates, from the definition of the layer."""
-    return sum(exact.layer_norm([T, 0], [1, 2], [0, 0], R(1, 4)))
+    return sum(exact.layer([T, 0], [1, 2], [0, 0], R(1, 4)))
 
 
 @cache
@@ -66,7 +68,7 @@ def the_change_along_a_direction(statement):
     names = layer((1, 2, 4), R(1, 3), (2, -1, 3), g=Matrix((1, 2, 5)), h=Matrix((1, 0, -3)))
     names |= {"r": 1 / sqrt(names["q"] + R(1, 3)), r"\operatorname{mean}": lambda w: sum(w) / 3}
     assert holds(statement, 2, names)
-    J = exact.jacobian([1, 2, 4], R(1, 3))
+    J = exact.core_jacobian([1, 2, 4], R(1, 3))
     expected = names[r"\gamma"].multiply_elementwise(J * names["h"])
     first, second = re.search(r"input is \$(.*?) = (.*?)\$", statement.text).groups()
     assert close(value(second, names), expected)
@@ -304,7 +306,7 @@ def the_gradient_of_a_silenced_output(statement):
     names = layer(given(statement, "z"), given(statement, r"\varepsilon"), given(statement, r"\gamma"))
     matrix = re.search(r"J = (.*?)\\begin\{pmatrix\}(.*?)\\end", statement.text)
     rows = [[R(n) for n in re.findall(r"-?\d+", row)] for row in matrix[2].split(r"\\")]
-    assert value(matrix[1]) * Matrix(rows) == names["J"] == exact.jacobian(list(names["z"]), names[r"\varepsilon"])
+    assert value(matrix[1]) * Matrix(rows) == names["J"] == exact.core_jacobian(list(names["z"]), names[r"\varepsilon"])
     asked = [value(tex) for tex in re.findall(r"g = (\([^$]*\))\$", part(statement, "Compute", "by hand"))]
     answers = [value(tex) for tex in re.findall(r"For \$g = (\([^$]*\))\$", statement.text)]
     assert asked == answers
@@ -388,24 +390,35 @@ def a_gradient_of_0_times_a_number(statement):
     statement.says("the gradient is not $")
 
 
-@reads("backward-pass-wrong-multiply-dz-by-the-gain-at")
-def gain_last_and_a_mean_taken_twice(statement):
+def the_example():
+    """The layer of vjp-example with the gradient 1 at every output."""
     example = all_statements()["vjp-example"]
-    names = layer(given(example, "z"), given(example, r"\varepsilon"), given(example, r"\gamma"), g=sympy.ones(3, 1))
-    names[r"\hat g"] = names[r"\gamma"]
+    return layer(given(example, "z"), given(example, r"\varepsilon"), given(example, r"\gamma"), g=sympy.ones(3, 1))
+
+
+@reads("backward-pass-wrong-multiply-dz-by-the-gain-at")
+def gain_last(statement):
+    names = the_example()
     names["Jg"] = names["J"] * names["g"]
-    assert holds(statement, 1, names, start="gain last would give", end="**A mean")
+    assert holds(statement, 1, names, start="gain last would give")
+    assert not close(gradient(names, names["g"]), 0)
+    ones = term(statement, "with gains other than")
+    assert close(
+        gradient(layer((1, 2, 4), 1, (ones, ones, ones)), (1, 2, 5)), layer((1, 2, 4), 1)["J"] * Matrix((1, 2, 5))
+    )
+    statement.says("only with gains other than $", "it gives another vector")
+
+
+@reads("backward-pass-wrong-a-mean-taken-away-twice")
+def a_mean_taken_twice(statement):
+    names = the_example()
+    names[r"\hat g"] = names[r"\gamma"]
     twice = gradient(names, names["g"]) - sympy.ones(3, 1) * sum(names[r"\hat g"]) / 3 / sqrt(
         names["q"] + names[r"\varepsilon"]
     )
     shown = term(statement, "in a right $dz$ and", names)
     assert same(sum(twice), shown, term(statement, "in this one, which is"))
     assert sum(gradient(names, names["g"])) == term(statement, "finds it at once: it is")
-    ones = term(statement, "with gains other than")
-    assert close(
-        gradient(layer((1, 2, 4), 1, (ones, ones, ones)), (1, 2, 5)), layer((1, 2, 4), 1)["J"] * Matrix((1, 2, 5))
-    )
-    statement.says("only with gains other than $")
 
 
 @reads("backward-pass-wrong-the-optimizer-works-in-float32-so")

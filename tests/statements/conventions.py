@@ -273,3 +273,12 @@ def the_option_is_a_third_function(statement):
 def a_bias_of_0_adds_nothing(statement):
     assert given(statement, r"\beta") == 0
     statement.says("An unused bias does no harm", "will not stay zero")
+
+
+@reads("conventions-wrong-the-export-passed-its-test-so")
+def an_epsilon_rounded_away(statement):
+    lost, small = int(np.float16(1e-12) > 0), np.float16(1e-5)
+    assert lost == term(statement, "of float16 models to")
+    assert small > 0
+    assert re.search(r"since operator set \$(\d+)\$", statement.text)[1] == "17"
+    statement.says("the output stayed finite and was wrong", "with statistics in float32 unless told otherwise")

@@ -2,11 +2,11 @@
 
 import re
 
+import exact
 import numpy as np
 import sympy
 from sympy import Integer, Matrix, Rational, Symbol, sqrt
 
-from lnbook.pages import exact
 from statements import reads
 from statements.exact import mean, output, variance
 from statements.settings import SETTINGS, THREE, VARIED, core, setting

@@ -8,7 +8,7 @@ from sympy import Integer, Matrix, Rational
 from statements import reads
 from statements.exact import variance
 from statements.settings import SETTINGS, VARIED, core, defined, setting
-from statements.terms import approximately, check, check_relations, evaluate, given, same, value, words
+from statements.terms import approximately, cells, check, check_relations, evaluate, given, same, value, words
 
 
 @reads("def-output")
@@ -162,6 +162,19 @@ def the_larger_of_two_is_a_third_function(statement):
     (kink,) = kinks
     check(statement, "a kink at", {"q": Integer(kink), r"\varepsilon": Integer(1)})
     statement.says("at every $q")
+
+
+@reads("layer-normalization-wrong-layer-normalization-of-an-image-goes")
+def the_axes_decide(statement):
+    numbers = {"one": 1, "two": 2}
+    images, channels, pixels = words(statement, r"(\w+) image with (\w+) channels and (\w+) pixels:")
+    image = Matrix([[1, 2], [3, 6]])
+    assert (numbers[images.lower()], numbers[channels], numbers[pixels]) == (1, *image.shape)
+    assert "np.array([[[1, 2]], [[3, 6]]])" in cells(statement.page)
+    whole = core(Rational(1, 10**6), list(image))
+    by_pixel = [core(Rational(1, 10**6), list(image.col(pixel))) for pixel in range(2)]
+    assert whole[0] != by_pixel[0][0]
+    statement.says("all its pixels", "Both are in use", "does not decide it", "they have to be said")
 
 
 @reads("layer-normalization-wrong-the-mean-is-not-subtracted-a")

@@ -1,18 +1,10 @@
 """The letters of the book with their exact values at one input, and inputs of many kinds to try a formula on."""
 
-from functools import lru_cache, partial
+from functools import partial
 
 import exact
 import sympy
 from sympy import Matrix, Rational
-
-
-@lru_cache
-def jacobian(z, eps):
-    """The derivative of the core, by differentiating the core entry by entry."""
-    symbols = exact.symbols(len(z))
-    derivative = exact.core(symbols, eps).jacobian(symbols)
-    return derivative.subs(dict(zip(symbols, z, strict=True)))
 
 
 def defined(eps, z):
@@ -54,7 +46,7 @@ def setting(z, eps, gain=None, bias=None, **others):
         "y": gain.multiply_elementwise(u) + bias,
         "P": Matrix(exact.projection(d)),
         "I": sympy.eye(d),
-        "J": jacobian(tuple(z), eps),
+        "J": exact.core_jacobian(z, eps),
         r"\mathbf{1}": sympy.ones(d, 1),
         r"\operatorname{diag}": diagonal,
         r"\operatorname{LN}_\varepsilon": partial(layer, gain, bias, eps),

@@ -9,6 +9,8 @@ FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|```\{math\}(.+?)```", re.S)
 # What SymPy's parser does not know, in words that it does.
 KNOWN = [
     (r"\\[td]frac", r"\\frac"),
+    # A root without braces covers one letter, digit or command; SymPy's parser drops it in front of a command.
+    (r"\\sqrt\s*(\\[a-zA-Z]+|\w)", r"\\sqrt{\1}"),
     (r"\\varepsilon", r"\\epsilon"),
     (r"\\(?:bigl|bigr|Bigl|Bigr|left|right|tfrac12)\b", ""),
     (r"\\[,;! ]|\\quad|\\text\{[^}]*\}", " "),

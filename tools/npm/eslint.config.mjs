@@ -6,7 +6,10 @@ export default [
   js.configs.recommended,
   {
     files: ["book/_scripts/**/*.js"],
-    languageOptions: { sourceType: "script", globals: { ...globals.browser, book: "writable", workbench: "writable" } },
+    languageOptions: {
+      sourceType: "script",
+      globals: { ...globals.browser, book: "writable", workbench: "writable", MiniSearch: "readonly" },
+    },
     rules: {
       "no-redeclare": ["error", { builtinGlobals: false }],
       "no-unused-vars": ["error", { varsIgnorePattern: "^(book|workbench)$", caughtErrors: "none" }],

@@ -9,8 +9,11 @@ book.make = (tag, properties, ...children) => {
   element.append(...children);
   return element;
 };
+book.named = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
 
 book.root = new URL(book.page.dataset.content_root ?? "", location.href);
+// Where the page is to be found.
+book.address = (book.find("link[rel=canonical]")?.href ?? location.href).split("#")[0];
 book.receive = (name, value) => {
   book.received[name] = value;
 };
@@ -19,6 +22,14 @@ book.load = (name) =>
     const src = new URL(`_static/${name}.js`, book.root).href;
     document.head.append(book.make("script", { src, onload: () => resolve(book.received[name]), onerror: reject }));
   }));
+
+// Scrolls a list, and nothing else, until its entry can be seen.
+book.centre = (entry, list) => {
+  if (!entry) return;
+  const at = entry.getBoundingClientRect(),
+    box = list.getBoundingClientRect();
+  if (at.top < box.top || at.bottom > box.bottom) list.scrollTop += at.top - box.top - box.height / 3;
+};
 
 // Boxes wider than the page are reached by the keyboard, the others are passed over.
 book.boxes = new ResizeObserver((entries) =>

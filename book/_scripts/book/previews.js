@@ -26,7 +26,7 @@
     preview.innerHTML = html;
     for (const element of findAll("[id]", preview)) element.removeAttribute("id");
     for (const inner of findAll("a[href]", preview)) inner.href = new URL(inner.getAttribute("href"), url);
-    findAll(".headerlink, .fact-id", preview).forEach((element) => element.remove());
+    findAll(".headerlink, .fact-id, .cite", preview).forEach((element) => element.remove());
     shown?.removeAttribute("aria-describedby");
     shown = link;
     link.setAttribute("aria-describedby", "preview");

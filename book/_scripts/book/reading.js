@@ -1,20 +1,37 @@
 {
-  const { findAll } = book;
+  const { find, findAll, page } = book;
 
   findAll(".scroll, .table-scroll, pre").forEach(book.reach);
 
-  // The list of sections marks the one being read.
-  const entries = new Map(findAll(".sections a").map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
-  const passed = new IntersectionObserver(
-    (seen) => {
-      for (const { target, isIntersecting } of seen) {
-        if (!isIntersecting) continue;
-        for (const link of entries.values()) link.classList.toggle("here", link === entries.get(target.id));
-      }
-    },
-    { rootMargin: "-15% 0px -75% 0px" },
-  );
-  entries.forEach((_, id) => passed.observe(document.getElementById(id)));
+  // The list of sections marks the one being read: the last, down to the smallest, that reaches the line near the top.
+  // At the foot of the page it is the last one, however short.
+  const list = find(".sections");
+  const entries = new Map(findAll(".sections a").map((link) => [book.named(link.hash), link]));
+  const reached = new Set();
+  const mark = (seen) => {
+    for (const { target, isIntersecting } of seen) reached[isIntersecting ? "add" : "delete"](target);
+    const sections = [...entries.keys()];
+    const read = reached.has(foot) ? sections.at(-1) : sections.findLast((section) => reached.has(section));
+    for (const [section, link] of entries) {
+      if (section === read) link.ariaCurrent = "location";
+      else link.ariaCurrent = null;
+    }
+    if (read) book.centre(entries.get(read), list);
+  };
+  const foot = find("footer");
+  const line = new IntersectionObserver(mark, { rootMargin: "-15% 0px -84% 0px" });
+  for (const section of entries.keys()) line.observe(section);
+  if (list) new IntersectionObserver(mark, { threshold: 1 }).observe(foot);
+
+  // The way back to the top is not offered at the top.
+  const toTop = find(".to-top");
+  new IntersectionObserver(([{ isIntersecting }]) => {
+    toTop.hidden = isIntersecting;
+  }).observe(find("h1"));
+
+  // Each sheet of paper names the page and its address.
+  page.style.setProperty("--title", JSON.stringify(document.title));
+  page.style.setProperty("--address", JSON.stringify(book.address.replace(/^file:.*/, "")));
 
   // Paper shows everything; a link into something folded opens it.
   addEventListener("beforeprint", () =>
@@ -30,7 +47,7 @@
     }),
   );
   const unfold = () => {
-    for (let box = document.getElementById(decodeURIComponent(location.hash.slice(1))); box; box = box.parentElement) {
+    for (let box = book.named(location.hash); box; box = box.parentElement) {
       if (box.tagName === "DETAILS") box.open = true;
     }
   };

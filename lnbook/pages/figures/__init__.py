@@ -10,14 +10,14 @@ from lnbook.pages.figures.bias import shift_before_and_after
 from lnbook.pages.figures.conventions import defaults_over_spread
 from lnbook.pages.figures.epsilon import core_variance, epsilon_family, epsilon_slider, variance_slider
 from lnbook.pages.figures.every_page import where
-from lnbook.pages.figures.floating_point import error_over_offset, stored_after_shift
+from lnbook.pages.figures.floating_point import error_over_offset, offset_slider, stored_after_shift
 from lnbook.pages.figures.gain import gain_and_bias, gain_bias_slider
 from lnbook.pages.figures.geometry import bowl, disc_into_ellipse, plane_into_disc
 from lnbook.pages.figures.in_a_deep_network import stream_and_gradient
 from lnbook.pages.figures.in_production import outlier_codes, padded_core
 from lnbook.pages.figures.index import steps
-from lnbook.pages.figures.jacobian import eigen_directions, finite_step
-from lnbook.pages.figures.layer_normalization import positions
+from lnbook.pages.figures.jacobian import direction_slider, eigen_directions, finite_step
+from lnbook.pages.figures.layer_normalization import one_entry_slider, positions
 from lnbook.pages.figures.neighbours import shared_statistics
 from lnbook.pages.figures.prerequisites import circle_to_ellipse, projection_of_a_pair
 from lnbook.pages.figures.sensitivity import amplification_over_distance, distance_slider
@@ -38,6 +38,7 @@ __all__ = [
     "constants_over_dimension",
     "core_variance",
     "defaults_over_spread",
+    "direction_slider",
     "disc_into_ellipse",
     "distance_slider",
     "eigen_directions",
@@ -51,6 +52,8 @@ __all__ = [
     "keys_that_can_win",
     "length_of_weights",
     "norm_over_bound",
+    "offset_slider",
+    "one_entry_slider",
     "one_sample_many_batches",
     "outlier_codes",
     "padded_core",

@@ -4,40 +4,47 @@ from matplotlib.patches import FancyBboxPatch
 
 from lnbook.pages.figures.style import BIAS, CENTRED, EPSILON, FAINT, GAIN, INK, INPUT, PAPER, new_figure, picture
 
-# what a step is called, its formula, its colour
+# what a step is called, its formula, what leaves it, its colour
 STEPS = {
-    "input": ("input", "$z$", INPUT),
-    "centring": ("centre", r"$v = z{-}\mu\mathbf{1}$", CENTRED),
-    "epsilon": ("divide", r"$u = v / \sqrt{q{+}\varepsilon}$", EPSILON),
-    "gain": ("stretch", r"$\gamma{\odot}u$", GAIN),
-    "bias": ("move", r"$y = \gamma{\odot}u{+}\beta$", BIAS),
+    "input": ("input", "$z$", "", INPUT),
+    "centring": ("centre", r"$z{-}\mu\mathbf{1}$", "$v$", CENTRED),
+    "epsilon": ("divide", r"$v / \sqrt{q{+}\varepsilon}$", "$u$", EPSILON),
+    "gain": ("stretch", r"$\gamma{\odot}u$", "", GAIN),
+    "bias": ("move", r"$\gamma{\odot}u{+}\beta$", "$y$", BIAS),
 }
 # The core is the input after two steps; the Jacobian and the bounds speak about those two.
 LIT = {"core": ("centring", "epsilon"), "layer": tuple(STEPS)}
+# In points: the boxes as wide as their formulas, so narrow together that a phone shows the letters at their size.
+WIDTHS, GAP, HEIGHT = (26, 46, 56, 38, 50), 13, 24
 
 
 @picture
 def where(part):
     """The steps from z to y with `part` lit: a name of STEPS, "core" (both its steps) or "layer" (all)."""
     lit = LIT.get(part, (part,))
-    figure, axes = new_figure(5.4, 0.95)
-    axes.set(xlim=(-0.15, 10), ylim=(0, 1.5))
+    figure, axes = new_figure(3.95, 0.75)
+    axes.set(xlim=(0, 284.4), ylim=(-4, 50))
     axes.axis("off")
-    for number, (step, (name, formula, colour)) in enumerate(STEPS.items()):
-        left, on = 2.05 * number, step in lit
+    figure.set_layout_engine("none")
+    axes.set_position([0, 0, 1, 1])
+    left = 3
+    for (step, (name, formula, leaves, colour)), width in zip(STEPS.items(), WIDTHS, strict=True):
+        on, middle = step in lit, left + width / 2
         axes.add_patch(
             FancyBboxPatch(
-                (left, 0.1),
-                1.6,
-                0.85,
-                boxstyle="round,pad=0.05,rounding_size=0.12",
+                (left, 2),
+                width,
+                HEIGHT,
+                boxstyle="round,pad=0,rounding_size=4",
                 facecolor=colour if on else "none",
                 edgecolor=colour if on else FAINT,
                 linewidth=1.4,
             )
         )
-        axes.text(left + 0.8, 0.52, formula, ha="center", va="center", color=PAPER if on else INK, fontsize=10)
-        axes.text(left + 0.8, 1.22, name, ha="center", va="center", color=colour if on else FAINT, fontsize=10)
-        if number:
-            axes.annotate("", (left - 0.07, 0.52), (left - 0.38, 0.52), arrowprops={"arrowstyle": "->", "color": FAINT})
+        axes.text(middle, 14, formula, ha="center", va="center", color=PAPER if on else INK, fontsize=10)
+        axes.text(middle, 38, name, ha="center", va="center", color=colour if on else FAINT, fontsize=10)
+        left += width + GAP
+        after = left - GAP / 2
+        axes.text(after, 23, leaves, ha="center", va="center", color=INK, fontsize=10)
+        axes.annotate("", (left - 2, 14), (left - GAP + 1, 14), arrowprops={"arrowstyle": "->", "color": FAINT})
     return figure

@@ -4,6 +4,7 @@ import numpy as np
 
 from lnbook import normalize
 from lnbook.pages.algorithms import CORES
+from lnbook.pages.figures.slider import Slider, moving_dots, moving_line, number, spoken, vector
 from lnbook.pages.figures.style import BIAS, CENTRED, CORE, EPSILON, FAINT, GAIN, INK, INPUT, new_figure, picture
 
 LINES = dict(
@@ -70,3 +71,40 @@ def _largest(errors):
     largest = np.abs(errors).max(axis=-1)  # (rows,)
     median = np.median(np.where(np.isfinite(largest), largest, np.inf))
     return median if np.isfinite(median) else np.nan
+
+
+@picture
+def offset_slider():
+    """The row (0.3, 1.3, 2.4) + c stored in float16, minus c, and the core of what is stored; c doubles."""
+    z, index = np.array([0.3, 1.3, 2.4]), np.array([1, 2, 3])  # (d,)
+    powers = range(-2, 15)
+    offsets = 2.0 ** np.array(powers)  # (n,)
+    stored = (z + offsets[:, None]).astype(np.float16).astype(float) - offsets[:, None]  # (n, d)
+    cores = normalize(stored, eps=1e-5)  # (n, d)
+    figures, moving = [], []
+    for title, wanted, vectors, colour, reach in (
+        ("stored, minus $c$", z, stored, INPUT, (-0.6, 5)),
+        ("core of what is stored", normalize(z, eps=1e-5), cores, CORE, (-1.6, 1.6)),
+    ):
+        figure, axes = new_figure(3.6, 3.6)
+        axes.axhline(0, color=FAINT, linewidth=1)
+        axes.plot(index, wanted, "--", color=INK, label="without rounding")
+        frames = [(index, row) for row in vectors]
+        moving.append(moving_line(axes, frames, color=colour, label="stored in float16"))
+        moving.append(moving_dots(axes, frames, colour))
+        axes.set(title=title, xlabel="coordinate", ylabel="value", xlim=(0.7, 3.3), ylim=reach, xticks=index)
+        figure.legend(loc="outside lower center")
+        figures.append(figure)
+    frames = list(zip(offsets, stored, cores, strict=True))
+    return Slider(
+        figures,
+        moving,
+        label="Move c, the offset",
+        values=[f"c = {number(c, 5)}: stored minus c {vector(s, 6)}, core {vector(u)}" for c, s, u in frames],
+        spoken=[f"c {spoken(c, 5)}. Stored, minus c: {spoken(s, 6)}. Core: {spoken(u)}" for c, s, u in frames],
+        start=powers.index(11),
+        alt="Left, the row (0.3, 1.3, 2.4) + c after storing it in float16, minus c; right, the core of what is "
+        "stored, at ε = 10⁻⁵. Dashed lines show both without rounding. Up to about c = 64 the full lines lie close "
+        "to them; then the stored coordinates jump by different amounts, and from c = 8192 on all three are equal and "
+        "the core is 0.",
+    )

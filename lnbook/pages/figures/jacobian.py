@@ -3,6 +3,7 @@
 import numpy as np
 
 from lnbook import center, jacobian, jvp, normalize, spectrum
+from lnbook.pages.figures.slider import Slider, moving_dots, moving_line, number, spoken, vector
 from lnbook.pages.figures.style import CENTRED, CORE, FAINT, INK, INPUT, PAPER, in_plane, new_figure, picture
 
 RING = 0.65  # the length of the steps drawn
@@ -65,3 +66,54 @@ def finite_step(z, step, eps):
     gaps.set(xscale="log", yscale="log", xlabel="$t$", ylabel="distance between the two")
     gaps.grid()
     return figure
+
+
+@picture
+def direction_slider():
+    """Steps of length 1 at z = (1, 2, 3), eps = 1/3 in the plane sum = const, and J of them; the slider turns them."""
+    z, eps = np.array([1.0, 2.0, 3.0]), 1 / 3
+    _, along_v = spectrum(z, eps=eps).directions  # (3,)
+    along_w = np.array([1.0, -2.0, 1.0]) / np.sqrt(6)  # (3,)
+    degrees = np.arange(0, 181, 7.5)  # (n,)
+
+    def turned(angle):
+        return np.outer(np.cos(np.radians(angle)), along_v) + np.outer(np.sin(np.radians(angle)), along_w)
+
+    def seen(steps):
+        """Coordinates along w and along v: (n, 3) -> (n, 2)"""
+        return steps @ np.transpose([along_w, along_v])
+
+    J = jacobian(z, eps=eps)  # (3, 3)
+    steps, circle = turned(degrees), turned(np.linspace(0, 360, 61))  # (n, 3), (61, 3)
+    images = (steps @ J).round(9) + 0.0  # (n, 3), J is symmetric; no rest of rounding, and no -0
+    longer = np.linalg.norm(images, axis=-1)  # (n,)
+    (left, plane), (right, curve) = new_figure(3.6, 3.9), new_figure(3.6, 3.9)
+    plane.plot(*seen(circle).T, "--", color=CENTRED, label="all steps $h$ of length 1")
+    plane.plot(*seen(circle @ J).T, color=CORE, label="their images $Jh$")
+    fine = np.linspace(0, 180, 61)  # (61,)
+    curve.plot(fine, np.linalg.norm(turned(fine) @ J, axis=-1), color=CORE)
+    moving = []
+    for vectors, colour, line in ((steps, CENTRED, "--"), (images, CORE, "-")):
+        tips = seen(vectors)  # (n, 2)
+        moving.append(moving_line(plane, [np.transpose([[0, 0], tip]) for tip in tips], line, color=colour))
+        moving.append(moving_dots(plane, tips, colour))
+    moving.append(moving_dots(curve, list(zip(degrees, longer, strict=True)), CORE))
+    plane.set(aspect="equal", xlabel="along $w$", ylabel="along $v$", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2))
+    plane.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+    curve.set(xlabel="degrees from $v$", ylabel=r"length of $Jh$", xlim=(0, 180), ylim=(0, 1.05))
+    curve.set_xticks([0, 90, 180])
+    curve.set_yticks([0, 1 / 3, 1], labels=["0", "1/3", "1"])
+    left.legend(loc="outside lower center")
+    frames = list(zip(degrees, longer, images, strict=True))
+    return Slider(
+        [left, right],
+        moving,
+        label="Turn the step",
+        values=[f"{number(a)}° from v: ‖Jh‖ = {number(n)}, Jh = {vector(image)}" for a, n, image in frames],
+        spoken=[f"{spoken(a)} degrees. Length {spoken(n)}. Image {spoken(image)}" for a, n, image in frames],
+        start=degrees.tolist().index(45),
+        alt="Left, the steps of length 1 in the plane of vectors with the same sum are a dashed circle, their images "
+        "under J a flat ellipse inside, a third as high along v and as wide along w. One step and its image are drawn "
+        "as lines; the image turns away from v. Right, the length of the image over the angle from v rises from 1/3 to "
+        "1 at 90 degrees and falls again.",
+    )
