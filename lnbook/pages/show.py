@@ -6,19 +6,6 @@ import sympy
 from IPython.display import display
 
 
-def show(*values, digits=6):
-    """Print each value on a line: numbers, vectors, matrices (a row a line); exact numbers stay exact.
-
-    Parameters
-    ----------
-    values : numbers, arrays, nested lists, SymPy numbers and matrices, or text
-    digits : int
-        Decimals of a float; trailing zeros are left out.
-    """
-    for value in values:
-        print(text(value, digits))
-
-
 def line(*parts, digits=6, width=72):
     """Show numbers with their names, on one line, or a name a line where that would be longer than `width`.
 

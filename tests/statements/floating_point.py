@@ -310,6 +310,36 @@ def a_power_of_two_changes_no_digit(statement):
     statement.says("by every algorithm of this page")
 
 
+@reads("floating-ex-kappa")
+def what_the_first_lines_promise(statement):
+    mean, q = term(statement, "has the mean"), term(statement, "and the variance")
+    root, decimal = re.search(r"\$\\kappa = (.*?) \\approx (\d+)\$", statement.text).groups()
+    kappa = sqrt(1 + mean**2 / q)
+    assert value(root) == kappa and close(kappa, value(decimal), Rational(1, 2))
+    power, about = re.search(r"\\eta = ([^$]*) \\approx ([^$]*)\$", statement.text).groups()
+    eta = value(power)
+    assert eta == Rational(1, 2) ** 24 and close(eta, value(about), Rational(1, 2 * 10**8))
+    names = {r"\kappa": kappa, r"\eta": eta}
+    one, two = term(statement, "One pass:", names), term(statement, "Two passes:", names)
+    assert close(one, term(statement, "One pass:", number=1), Rational(1, 200))
+    assert close(two, term(statement, "Two passes:", number=1), Rational(1, 2 * 10**5))
+    assert round(100 * one) == {"five": 5, "six": 6, "seven": 7}[re.search(r"(\w+) percent", statement.text)[1]]
+
+
+@reads("floating-ex-project")
+def centred_once_and_twice(statement):
+    offsets = [term(statement, "around the offsets", number=number) for number in range(3)]
+    rows = np.random.default_rng(1).standard_normal((20, 768))
+    for offset in offsets:
+        z = (float(offset) + rows).astype(np.float32)
+        exact = z.astype(float) - z.astype(float).mean(axis=1, keepdims=True)
+        once = z - z.mean(axis=1, keepdims=True)
+        twice = once - once.mean(axis=1, keepdims=True)
+        errors = [np.abs(centred - exact).max() / np.spacing(np.float32(2)) for centred in (once, twice)]
+        assert errors[1] < 8 and (errors[0] > 100) == (offset >= term(statement, "passes a hundred units at"))
+    statement.says("within a few units", "whatever the offset", "grows with the offset")
+
+
 @reads("floating-point-wrong-a-variance-below-0-is-put")
 def clamping_leaves_the_error(statement):
     row = term(statement, "On")

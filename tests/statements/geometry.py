@@ -239,6 +239,39 @@ def the_conjugate_function(statement):
         assert same(1 - u.dot(u) / 3, value(re.search(r"gradient of \$([^$]*)\$", statement.text)[1], names))
 
 
+@reads("geo-ex-back")
+def the_centred_vector_of_one_core(statement):
+    u, eps, v = given(statement, "u"), given(statement, r"\varepsilon"), given(statement, "v")
+    names = layer(tuple(v), eps)
+    assert names["u"] == u and names["q"] == term(statement, "Its variance is")
+    root = re.search(r"\$(\\sqrt\{[^=]*) = ([^$]*)\$, so", statement.text)
+    assert value(root[1]) == value(root[2]) and same(value(root[2]) * u, v)
+    assert value(root[1]) == sqrt(eps / (1 - u.dot(u) / len(u)))
+    assert chain_holds(statement.tex("and indeed"), names) and names["q"] / (names["q"] + eps) == u.dot(u) / len(u)
+    assert term(statement, "squared length of $u$ is") == u.dot(u)
+    statement.says("a row of four numbers")
+
+
+@reads("geo-ex-project")
+def the_input_recovered(statement):
+    formula = re.search(r"then \$v = ([^$]*)\$", statement.text)[1]
+    for z, eps in (((1, 2, 4), Rational(1, 3)), ((0, 3, 3, 1), 2)):
+        names = layer(z, eps, (2, -1, 3, 5)[: len(z)], (1, 0, 4, 2)[: len(z)])
+        assert same(value(formula, names), names["v"])
+        growth = term(statement, "is multiplied by", names)
+        assert growth == (names["q"] + eps) / eps
+    eps, lost = given(statement, r"\varepsilon"), term(statement, "A relative error of about")
+    grown = [lost * (1 + layer((size, 2 * size, 4 * size), eps)["q"] / eps) for size in (Rational(1, 1000), 1, 1000)]
+    assert grown[0] < Rational(1, 10**6) and Rational(1, 1000) < grown[1] < Rational(1, 10) and grown[2] > 1
+    assert [term(statement, "of the sizes", number=n) for n in range(3)] == [Rational(1, 1000), 1, 1000]
+    assert [term(statement, words) for words in ("at the size", "costs percents at", "and at")] == [
+        Rational(1, 1000),
+        1,
+        1000,
+    ]
+    statement.says("whose gains are not $0$")
+
+
 @reads("geometry-wrong-layer-norm-scales-all-vectors-to")
 def lengths_below_the_root_of_d(statement):
     equal = layer((1, -1, 0), R(2, 3))

@@ -231,6 +231,33 @@ def two_largest_gains(statement):
     assert number(norm(sympy.diag(1, 0) * unequal["J"])) < 1
 
 
+@reads("sens-ex-default")
+def the_bound_for_two_layers(statement):
+    eps, distance = given(statement, r"\varepsilon", {}), value(statement, "Two inputs are", {})
+    gain = value(statement, "and the gains", {})
+    left, right = statement.tex("The bound is").split(" = ")
+    assert evaluate(left, {}) == evaluate(right, {}) == max(map(abs, gain)) / sqrt(eps)
+    assert value(statement, "times the distance:", {}) == evaluate(right, {}) * distance
+    replaced = value(statement, "if the second gain is", {})
+    assert (value(statement, "With", {}), value(statement, "With", {}, 1)) == (replaced, gain[1])
+    largest = max(abs(gain[0]), abs(replaced), abs(gain[2]))
+    assert largest == value(statement, "the largest gain in size is", {})
+    assert value(statement, "and the bound is", {}) == largest / sqrt(eps) * distance
+
+
+@reads("sens-ex-project")
+def the_search_for_the_worst_step(statement):
+    eps = given(statement, r"\varepsilon", {})
+    assert given(statement, "d", {}) == 3
+    for after in ("does it come to", "Can it pass", "never passes"):
+        assert value(statement, after, {}) == 1 / sqrt(eps)
+    short = Matrix([1, -1, 0]) / 1000
+    near = amplification(eps, short, short)
+    assert Rational(99, 10) < number(near) < 10
+    assert statement.tex("an input with") == r"\sqrt q \ll \sqrt\varepsilon"
+    statement.says("never passes", "nearly centred")
+
+
 @reads("sensitivity-wrong-layer-norm-tames-whatever-comes-in")
 def a_constant_row_with_a_tiny_epsilon(statement):
     eps = given(statement, r"\varepsilon", {})

@@ -22,6 +22,31 @@ def largest_square(gain):
     return operator_norm(weighted(gain)) ** 2
 
 
+@reads("sharp-ex-plain")
+def two_equal_squares(statement):
+    gain, eps = term(statement, "The gains are"), given(statement, r"\varepsilon")
+    squares = sorted((g**2 for g in gain), reverse=True)
+    s_1, s_2, same_square = re.search(r"\$s_1 = s_2 = ([^$]*)\$(), so \$\\lambda = ([^$]*)\$", statement.text).groups()
+    assert value(s_1) == value(same_square) == squares[0] == squares[1] == largest_square(tuple(gain)) and not s_2
+    left, right = statement.tex("and the constant is").split(" = ")
+    assert value(left) == value(right) == operator_norm(weighted(gain)) / sqrt(eps)
+    step = term(statement, "The step")
+    assert sum(step) == 0 and (weighted(gain) * step).norm() / step.norm() / sqrt(eps) == value(right)
+    statement.says("touches only the first two coordinates")
+
+
+@reads("sharp-ex-project")
+def the_sign_that_tells_the_half(statement):
+    total = re.search(r"The sum \$([^$]*)\$", statement.text)[1]
+    gain = (1, 2, 3)
+    at = [value(total, {r"\gamma": Matrix(gain), "d": 3, "x": x}) for x in (R(41, 10), 6, 7, 8, R(89, 10))]
+    assert at == sorted(at) and at[0] < 0 < at[-1] and at[2] == 0 and largest_square(gain) == 7
+    assert statement.tex("negative just above") == "s_2" and statement.tex("positive just below") == "s_1"
+    assert term(statement, "The matrix has", {"d": 20}) == weighted(range(20)).rows ** 2
+    assert term(statement, "the halving keeps", {"d": 20}) == 20
+    statement.says(r"$100$ random gains of $\mathbb{R}^{20}$", "increases with $x$, from below $0$ to above")
+
+
 @reads("sharp-example")
 def the_three_gains(statement):
     gain, eps = given(statement, r"\gamma"), R(1, 4)
