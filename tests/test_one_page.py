@@ -14,7 +14,9 @@ from sympy import Matrix, Rational, eye, sqrt
 
 BOOK = Path(__file__).parents[1] / "book"
 ROW = re.compile(r"^\| (?!\|)(?P<name>.*?) \| (?P<formula>.*?) \| (?P<facts>.*?) \|$", re.MULTILINE)
-ROWS = {row["name"]: row for row in ROW.finditer((BOOK / "one-page.md").read_text(encoding="utf8"))}
+# Within a table a norm cannot be written with its bars.
+PAGE = re.sub(r"\\[lr]Vert ?", r"\\|", (BOOK / "one-page.md").read_text(encoding="utf8"))
+ROWS = {row["name"]: row for row in ROW.finditer(PAGE)}
 
 
 def mean(vector):
