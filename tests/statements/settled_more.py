@@ -83,7 +83,9 @@ def the_correlation_of_two_inputs(statement):
     assert abs(core((1, 2, 4), 1).dot(core((0, 3, 1), 1)) / 3).evalf() < abs(inner).evalf()
     assert term(statement, "nearer to") == 0
     assert chain_holds(statement.tex("; with"), {r"\varepsilon": R(1, 2)})
-    statement.says("the cosine of the two centred inputs", "the cosine of the two inputs.", "it is nearer to $0$, unless it is $0$")
+    statement.says(
+        "the cosine of the two centred inputs", "the cosine of the two inputs.", "nearer to $0$, unless it is"
+    )
 
 
 @reads("settled-real")
