@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import sympy
+from exact import core_jacobian as jacobian
 from statements.evaluate import judge, operator_norm, value
-from statements.settings import SETTINGS, VARIED, core, half, jacobian, layer, setting
+from statements.settings import SETTINGS, VARIED, core, half, layer, setting
 from sympy import Matrix, Rational, eye, sqrt
 
 BOOK = Path(__file__).parents[1] / "book"

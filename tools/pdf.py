@@ -48,7 +48,7 @@ def main(folder):
         sheet = target.with_name("layer-normalization-one-page.pdf")
         page.evaluate(ONLY_THE_SHEET)
         page.add_style_tag(path=ROOT / "book" / "_assets" / "one-page.css")
-        page.pdf(path=sheet, prefer_css_page_size=True, tagged=True)
+        page.pdf(path=sheet, prefer_css_page_size=True, tagged=True, scale=0.85)
         browser.close()
     print(f"The PDFs are {target} and {sheet}")
 

@@ -100,7 +100,7 @@ def add_downloads(app, exception):
 def module_files(root):
     """What pip needs to install lnbook, by its place in the archive."""
     found = [root / "pyproject.toml", *root.glob("LICENSE*"), *(root / "lnbook").rglob("*")]
-    wanted = (file for file in found if file.is_file() and "__pycache__" not in file.parts)
+    wanted = (file for file in found if file.is_file() and not {"__pycache__", ".ruff_cache"} & set(file.parts))
     return {f"lnbook/{file.relative_to(root).as_posix()}": file for file in wanted}
 
 

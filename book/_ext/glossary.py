@@ -27,12 +27,15 @@ class Alphabet(SphinxTransform):
 
 
 def uses_of(app, docname):
-    """{term: the id of the section in which this page uses it first}"""
+    """{term: the id of the section in which this page uses it first}
+
+    The body of a proof, an exercise or a solution is a section as well, without an id in the page.
+    """
     found = {}
     for link in app.env.get_doctree(docname).findall(pending_xref):
         if link["reftype"] == "term":
             section = link.parent
-            while not isinstance(section, nodes.section):
+            while not isinstance(section, nodes.section) or section["ids"][0].endswith("-content"):
                 section = section.parent
             found.setdefault(link["reftarget"].casefold(), section["ids"][0])
     return found

@@ -107,7 +107,7 @@ def test_every_sheet_of_paper_names_the_page_and_its_address(visit):
     sheets = PdfReader(io.BytesIO(tab.pdf(format="A4"))).pages
     assert len(sheets) > 1
     for sheet in sheets:
-        text = sheet.extract_text()
+        text = " ".join(sheet.extract_text().split())
         assert tab.title() in text and tab.url in text
 
 

@@ -14,7 +14,7 @@ def paper(tab):
 
 def ask(tab, words):
     """The address of the first result for these words."""
-    tab.get_by_role("searchbox").fill(words)
+    tab.get_by_role("searchbox", name="Search the book").fill(words)
     return tab.locator(".results a").first.get_attribute("href")
 
 
@@ -42,7 +42,7 @@ def test_a_key_opens_the_search_and_what_it_does_not_find_comes_with_suggestions
     tab = visit("book/gain.html", width=360)
     tab.locator("input[type=range]").first.focus() if "+" in key else None
     tab.keyboard.press(key)
-    box = tab.get_by_role("searchbox")
+    box = tab.get_by_role("searchbox", name="Search the book")
     expect(box).to_be_focused()
     box.fill("epxsilno")
     expect(tab.get_by_role("status")).to_contain_text("Nothing in the book has these words")
@@ -143,7 +143,7 @@ def test_an_equation_shows_itself_where_it_is_cited(visit):
 def test_arrows_turn_pages_but_not_while_the_reader_types_or_slides(visit):
     tab = visit("book/gain.html")
     tab.keyboard.press("/")
-    tab.get_by_role("searchbox").fill("abc")
+    tab.get_by_role("searchbox", name="Search the book").fill("abc")
     tab.keyboard.press("ArrowLeft")
     tab.keyboard.press("Escape")
     tab.locator("input[type=range]").first.focus()

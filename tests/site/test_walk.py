@@ -44,6 +44,7 @@ EMPTY_FORMULAS = """() => [...document.querySelectorAll("main .math")].filter((f
 # Pictures without a sentence that says what is seen.
 UNDESCRIBED = """() => [...document.querySelectorAll("main svg, main img")].filter((picture) => {
   const words = picture.alt ?? picture.closest("[role=img]")?.ariaLabel ?? "";
+  if (picture.querySelector("[role=slider]")) return false;
   return !picture.closest("[aria-hidden=true]") && (words.length < 20 || /\\.(svg|png)$/.test(words));
 }).map((picture) => picture.outerHTML.slice(0, 200))"""
 
@@ -136,7 +137,7 @@ def in_print(tab):
     tab.set_viewport_size({"width": A4_WITHIN_MARGINS, "height": 900})
     tab.emulate_media(media="print")
     assert tab.locator("header.bar").is_hidden()
-    shown = tab.locator("details > :nth-child(2)").evaluate_all("(all) => all.map((e) => e.checkVisibility())")
+    shown = tab.locator("article details > :nth-child(2)").evaluate_all("(all) => all.map((e) => e.checkVisibility())")
     yield from ["something folded in print"] * (not all(shown))
     yield from (f"cut in print: {text}" for text in tab.evaluate(CUT))
     tab.emulate_media(media="screen")
