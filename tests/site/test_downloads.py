@@ -39,7 +39,11 @@ def code_of(cells):
 def test_what_a_notebook_needs_lies_beside_it_and_is_what_pip_installs(built, tmp_path):
     with zipfile.ZipFile(built / "notebooks" / "lnbook.zip") as archive:
         archive.extractall(tmp_path)
-    modules = {path.relative_to(ROOT) for path in (ROOT / "lnbook").rglob("*") if not {"__pycache__", ".ruff_cache"} & set(path.parts)}
+    modules = {
+        path.relative_to(ROOT)
+        for path in (ROOT / "lnbook").rglob("*")
+        if not {"__pycache__", ".ruff_cache"} & set(path.parts)
+    }
     there = {path.relative_to(tmp_path / "lnbook") for path in (tmp_path / "lnbook" / "lnbook").rglob("*")}
     assert there == modules
     project = tomllib.loads((tmp_path / "lnbook" / "pyproject.toml").read_text(encoding="utf8"))["project"]
