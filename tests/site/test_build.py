@@ -44,7 +44,11 @@ def test_two_builds_are_the_same_byte_for_byte_and_so_is_a_second_in_the_same_fo
     run = build(source, tmp_path / "out")
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
     assert "reading sources" in run.stdout and "executed page" not in run.stdout
-    assert digests(tmp_path / "out" / "_build" / "html") == digests(built)
+    again, first = digests(tmp_path / "out" / "_build" / "html"), digests(built)
+    # The remark goes into these two, since they hold the module.
+    for name in ("notebooks/lnbook.zip", "downloads/layer-normalization-book.zip"):
+        assert again.pop(name) != first.pop(name)
+    assert again == first
 
 
 def test_a_bad_formula_stops_the_build_and_names_its_line(built, tmp_path):
