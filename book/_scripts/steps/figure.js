@@ -66,9 +66,7 @@ const stepsFigure = (figure) => {
       return { entry, stem, mark };
     });
     const mean = svg("line", { x1: "14%", x2: "100%", class: "mean" });
-    const ticks = [-5, 0, 5].map((tick) =>
-      svg("text", { x: 0, y: heightOf(tick) + 4, "aria-hidden": true }, show(tick)),
-    );
+    const ticks = [-5, 0, 5].map((tick) => svg("text", { x: 0, y: heightOf(tick) + 4 }, show(tick)));
     const drawing = svg(
       "svg",
       { width: "100%", height: HEIGHT, class: colour },
