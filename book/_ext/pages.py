@@ -79,10 +79,9 @@ def write_entrance(app, exception):
 
 
 def note_look(app, config):
-    """A change of style, script or words to search for writes all pages anew, one of an extension reads them too."""
+    """A change of style, script or words to search for writes all pages anew."""
     book = Path(app.srcdir, "book")
     config.look = digest_of(book, "_assets", "_scripts", "synonyms.toml", "pages.toml")
-    config.extensions_read = digest_of(book, "_ext")
     project = tomllib.loads(Path(app.srcdir, "pyproject.toml").read_text(encoding="utf8"))["project"]
     config.release = project["version"]
 
@@ -95,7 +94,6 @@ def digest_of(root, *names):
 
 def setup(app):
     app.add_config_value("look", "", "html", str)
-    app.add_config_value("extensions_read", "", "env", str)
     app.connect("config-inited", note_look)
     app.connect("builder-inited", leave_search_to_the_book)
     app.connect("html-collect-pages", search_page)
@@ -104,4 +102,6 @@ def setup(app):
     app.connect("env-updated", copy_typeface)
     # Before sphinx-external-toc, which writes an entrance of its own where there is none.
     app.connect("build-finished", write_entrance, priority=100)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # What another version of the extensions kept of the pages is not for these: they read all pages anew.
+    version = int(digest_of(Path(__file__).parents[1], "_ext")[:8], 16)
+    return {"env_version": version, "parallel_read_safe": True, "parallel_write_safe": True}
