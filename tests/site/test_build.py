@@ -10,7 +10,10 @@ from conftest import ROOT, build
 
 
 def copy_of_the_sources(target):
-    """The files of the repository, what npm installed for them and the PDF, if made; not what other builds left."""
+    """The files of the repository, what npm installed for them, the PDF, if made, and the pages' outputs.
+
+    That they are the same when they are computed again the records hold (test_notebooks.py).
+    """
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -21,7 +24,7 @@ def copy_of_the_sources(target):
         if name and (ROOT / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
-    for made in ("npm", "pdf"):
+    for made in ("npm", "pdf", "executed"):
         if (ROOT / "_build" / made).exists():
             shutil.copytree(ROOT / "_build" / made, target / "_build" / made, symlinks=True)
     return target
