@@ -367,20 +367,21 @@ def scale_and_shift_absorb(statement):
 
 @reads("attn-gate-zero")
 def gradients_at_a_gate_of_0(statement):
-    gate, G, theta = sympy.symbols("gate G theta")
+    gate, Phi, theta = sympy.symbols("gate Phi theta")
     c, e, x, F = 3, 5, 2, 7 * theta
-    loss = e * (x + (G * c + gate) * F)
-    zero = {gate: 0, G: 0}
+    loss = e * (x + (Phi * c + gate) * F)
+    zero = {gate: 0, Phi: 0}
     names = {"e": e, "F": F, r"c^\top": c}
     first, second, third = found(
-        statement, r"\\partial\\theta\} = (.*?) , \\qquad .*?g_0\} = (.*?) , \\qquad .*?\\partial G\} = (.*?) \. \$\$"
+        statement,
+        r"\\partial\\theta\} = (.*?) , \\qquad .*?\\varphi_0\} = (.*?) , \\qquad .*?\\partial \\Phi\} = (.*?) \. \$\$",
     )
     second, third = (text.replace(r"(x, \theta)", "").replace(r"\odot", r"\cdot") for text in (second, third))
     assert sympy.diff(loss, theta).subs(zero) == int(first)
     assert sympy.expand(sympy.diff(loss, gate).subs(zero) - value(second, names)) == 0
-    assert sympy.expand(sympy.diff(loss, G).subs(zero) - value(third, names)) == 0
-    assert all(sympy.diff(loss, by).subs(zero).subs(theta, 0) == 0 for by in (gate, G, theta))
-    assert re.search(r"at \$G = 0\$ and \$g_0 = 0\$", statement.text)
+    assert sympy.expand(sympy.diff(loss, Phi).subs(zero) - value(third, names)) == 0
+    assert all(sympy.diff(loss, by).subs(zero).subs(theta, 0) == 0 for by in (gate, Phi, theta))
+    assert re.search(r"at \$\\Phi = 0\$ and \$\\varphi_0 = 0\$", statement.text)
     assert re.search(r"If \$F\(x, \\theta\) = 0\$ as well", statement.text)
     assert re.search(r"matrix and bias are \$0\$, all these gradients are \$0\$", statement.text)
     statement.says("the output is $x$", "by $x$ is $I$", "only the gate learns", "learns nothing in any step")

@@ -129,8 +129,8 @@ def the_family_along_a_line(statement):
     for at in at_many:
         numbers = {"t": at[t], r"\varepsilon": at[eps]}
         functions = {
-            r"h_\varepsilon": partial(h.subs(eps, at[eps]).subs, t),
-            r"h_\varepsilon'": partial(slope.subs(eps, at[eps]).subs, t),
+            r"f_\varepsilon": partial(h.subs(eps, at[eps]).subs, t),
+            r"f_\varepsilon'": partial(slope.subs(eps, at[eps]).subs, t),
         }
         check(statement, "its derivative by $t$ are", {**numbers, **functions})
         assert sympy.N(slope.subs(at)) > 0

@@ -112,7 +112,7 @@ def a_row_repeated(statement):
     for times in (1, 3):
         assert core(PAIR * times, 3) == Matrix(list(core(PAIR, 3)) * times)
     statement.says(
-        "every number of entries", "repeated $r$ times is the core repeated $r$ times", "fixes the number of places"
+        "every number of entries", "repeated $k$ times is the core repeated $k$ times", "fixes the number of places"
     )
     statement.says("whose place $i$ is real, and nothing from the others", "over all real places", "fits every length")
     g, u = Matrix([2, 5]), Matrix([3, -1])

@@ -349,9 +349,9 @@ def the_three_changes_of_the_network(statement):
         assert close(doubled, names["u"]) == chain_holds(statement.tex("(a) does, unless"), names)
         out = term(statement, "(b) does not:", names)
         assert close(out, ((names["A"] / 2) * (2 * names["y"]))[0])
-        P, r = names["P"], W.T * sympy.ones(3, 1) / 3
+        P, p = names["P"], W.T * sympy.ones(3, 1) / 3
         assert close(core(P * W * x + P * b, eps), names["u"])
-        assert close(P * W, W + sympy.ones(3, 1) * term(statement, "adds the row", {"r": r}))
+        assert close(P * W, W + sympy.ones(3, 1) * term(statement, "adds the row", {"p": p}))
 
 
 @reads("settled-own-output")
