@@ -37,7 +37,7 @@ def found(statement, pattern):
 def the_logit_of_a_head(statement):
     eps, a, b = R(1, 3), Matrix([1, 2, 4]), Matrix([2, 0, 1])
     names = layer(a, eps, (2, -1, 1), (1, 0, 3))
-    names |= {r"\gamma'": Matrix([1, 3, 2]), r"\beta'": Matrix([0, 1, -1]), "a": a, "b": b, "g": 7}
+    names |= {r"\gamma'": Matrix([1, 3, 2]), r"\beta'": Matrix([0, 1, -1]), "a": a, "b": b, r"\alpha": 7}
     names["u"] = lambda z: core(z, eps)
     query = names[r"\gamma"].multiply_elementwise(core(a, eps)) + names[r"\beta"]
     key = names[r"\gamma'"].multiply_elementwise(core(b, eps)) + names[r"\beta'"]
@@ -72,7 +72,7 @@ def the_largest_logit(statement):
     spike = rms((0, 5, 0), 0)
     largest = term(statement, "the supremum is", {"d": 3, r"\kappa": Matrix([1, -2, 1])})
     assert same(spike.dot(2 * spike) / sqrt(3), largest)
-    assert same(term(statement, "the largest logit is", {"g": -7}), 7)
+    assert same(term(statement, "the largest logit is", {r"\alpha": -7}), 7)
     assert chain_holds(re.findall(r"for every \$(d [^$]*)\$", statement.text)[0], {"d": 1})
     assert chain_holds(re.search(r"attained at \$([^$]*)\$", statement.text)[1], {r"\varepsilon": 0})
     assert chain_holds(re.search(r"and for \$([^$]*)\$ only if it is \$0\$", statement.text)[1], {r"\varepsilon": 1})

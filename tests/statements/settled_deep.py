@@ -62,13 +62,13 @@ def rows_of_one_sum(statement):
 
 @reads("settled-second-norm")
 def when_a_second_norm_changes_nothing(statement):
-    condition = found(statement, r"coordinates with \$(g\^2 = [^$]*)\$")[0]
+    condition = found(statement, r"coordinates with \$(c\^2 = [^$]*)\$")[0]
     eps, bias = found(statement, r"first layer has \$\\varepsilon = (\d)\$, \$\\beta = (\d)\$ and one gain")
     d = found(statement, r"output \(\$(d \\ge \d)\$\)")[0]
     assert (eps, bias) == ("0", "0") and chain_holds(d, {"d": 3}) and not chain_holds(d, {"d": 2})
     for g, second in ((1, 0), (R(-3, 4), R(7, 16)), (2, 0), (R(1, 2), R(1, 2))):
         y = g * core((1, 2, 6), 0)
-        assert close(core(y, second), y) == chain_holds(condition, {"g": g, r"\varepsilon'": second})
+        assert close(core(y, second), y) == chain_holds(condition, {"c": g, r"\varepsilon'": second})
     statement.says("whose gains are not all $0$", "for all coordinates")
 
 

@@ -341,7 +341,9 @@ def a_stored_number_read_both_ways(statement):
 
 @reads("settled-ex-network")
 def the_three_changes_of_the_network(statement):
-    statement.says("leave every output of the network as it is", "(a) does not, unless", "(b) does:", "(c) does:", "to every row")
+    statement.says(
+        "leave every output of the network as it is", "(a) does not, unless", "(b) does:", "(c) does:", "to every row"
+    )
     W, b, x = Matrix([[1, 2], [0, 1], [3, -1]]), Matrix([1, 0, 0]), Matrix([2, 1])
     for eps in (0, 1):
         names = layer(W * x + b, eps, (2, 1, 3), (1, 0, 2), A=Matrix([[1, 0, 2]]))
