@@ -15,7 +15,9 @@ def a_core_that_passes_unchanged(statement):
     assert found(statement, r"\$F\(x\) = (x)\$ and \$\\varepsilon = (\d)\$") == ("x", "0")
     x, w = ROWS[0], ROWS[2]
     assert close(core(2 * x, 0), x) and close(jacobian(2 * x, 0) * 2 * w, w)
-    statement.says("whatever the branches do", "The skip path does", "the gradient need not", "every block unchanged")
+    statement.says(
+        "whatever the branches do", "The {term}`skip path` does", "the gradient need not", "every block unchanged"
+    )
 
 
 @reads("settled-pre-vanishes")
@@ -97,7 +99,7 @@ def the_last_gradient_in_two_places(statement):
         stream = sqrt(L + 1) * ROWS[0]
         assert same((jacobian(stream, 0) * ROWS[2]).norm() / ROWS[2].norm(), value(fall, {"L": L}))
     assert found(statement, r"variance (\d) and \$\\varepsilon = (\d)\$") == ("1", "0")
-    statement.says("It is the same at every depth", "No theorem says that warmup is needed")
+    statement.says("It is the same at every depth", "No theorem says that {term}`warmup` is needed")
 
 
 @reads("settled-placement-lipschitz")

@@ -58,7 +58,7 @@ def which_rotations_pass(statement):
         image = Q * value(texts[0], ones)
         listed = image in [value(text, ones) for text in texts[1:]]
         assert listed == all(close(core(Q * Matrix(z), 1), Q * core(z, 1)) for z in ((5, 0), (1, 1)))
-    statement.says("for every input.", "RMSNorm passes every $Q$")
+    statement.says("for every input.", "{term}`RMSNorm` passes every $Q$")
 
 
 @reads("settled-permutation")
@@ -182,7 +182,7 @@ def rows_of_some_variance(statement):
     assert variance(a) == q
     for eps in (0, R(1, 4)):
         ratio = (core(a, eps) - core(b, eps)).norm() / (Matrix(a) - Matrix(b)).norm()
-        assert same(ratio, term(statement, "Lipschitz constant is", {r"\varepsilon": eps}))
+        assert same(ratio, term(statement, "{term}`Lipschitz constant` is", {r"\varepsilon": eps}))
         assert chain_holds(statement.tex("for every"), {r"\varepsilon": eps})
         assert ratio <= 1
     small = R(1, 100)
