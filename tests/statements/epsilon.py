@@ -292,7 +292,7 @@ def half_of_the_largest_slope(statement):
         at = right_of(statement, "so", names=names, number=1)
         names["t"] = at
         assert same(slope.subs({t: at, e: eps}), slope.subs(e, eps).limit(t, 0) / 2)
-        check(statement, "At which", names)
+        check(statement, "For which", names)
         check(statement, "We need", names)
         check(statement, "it says", names)
         check(statement, "so", names, count=2)
