@@ -76,6 +76,19 @@ def test_r_is_one_over_the_root_everywhere():
         assert any(value(right, names) ** -2 == names["q"] + names[r"\varepsilon"] for names in known), (page, right)
 
 
+def test_one_over_the_root_has_no_other_letter():
+    """But for the scale alpha of a law, of which it is a value in one proof."""
+    root = {"1/\\sqrt{q+\\varepsilon}", "\\frac{1}{\\sqrt{q+\\varepsilon}}", "(q+\\varepsilon)^{-1/2}"}
+    named = {
+        before
+        for text in SOURCES.values()
+        for formula in tex.formulas(text)
+        for before, after in tex.equations(formula)
+        if after.replace(" ", "") in root and re.fullmatch(LETTER, before)
+    }
+    assert named == {"r", r"\alpha"}
+
+
 @pytest.mark.parametrize(
     ("symbol", "right"),
     [
