@@ -10,7 +10,15 @@ from statements.evaluate import value
 from sympy import Rational
 
 BOOK = Path(__file__).parents[1] / "book"
-SOURCES = {path.stem: CELL.sub("", path.read_text(encoding="utf8")) for path in sorted(BOOK.glob("*.md"))}
+LISTING = re.compile(r"^```[a-z]+\n(?s:.*?)^```$", re.MULTILINE)
+
+
+def source(path):
+    """The text of a page without its cells and its listings, in which a dollar is a prompt."""
+    return LISTING.sub("", CELL.sub("", path.read_text(encoding="utf8")))
+
+
+SOURCES = {path.stem: source(path) for path in sorted(BOOK.glob("*.md"))}
 ROW = re.compile(r"^\| (\$.*?) \|", re.MULTILINE)
 GREEK = (
     r"\\(?:alpha|beta|gamma|delta|varepsilon|[zt]?h?eta|kappa|lambda|mu|xi|rho|sigma|tau|phi|psi|omega|ell)(?![a-z])"
