@@ -98,7 +98,7 @@ def statistics_under_a_mask(statement):
     assert same(Matrix(u), Matrix(masked))
     zeroed = [entry * m for entry, m in zip(z, mask, strict=True)]
     names |= {r"\tilde\mu": sum(zeroed) / R(n), r"\tilde q": variance(zeroed)}
-    assert holds(statement, 2, names, start="it can be had as")
+    assert holds(statement, 2, names, start="they follow as")
     assert numbers(statement, r"\$m_i\$ be \$(\d)\$ at \$k \\ge (\d)\$ real entries and \$(\d)\$") == [1, 1, 0]
     assert [
         int(d) for d in re.findall(r"at the others it is \$(\d)\$|with \$m_i = (\d)\$", statement.text)[0] if d
