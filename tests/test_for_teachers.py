@@ -8,6 +8,9 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 EXERCISE = re.compile(r"^`{3,}\{exercise\}\n:label: (\S+)$", re.MULTILINE)
+WITH_HINT = re.compile(
+    r"^(`{3,})\{exercise\}\n:label: (\S+)\n(?:(?!^\1$)(?s:.))*?\{admonition\} Hint\n:class: dropdown\n", re.MULTILINE
+)
 SOLUTION = re.compile(r"^`{3,}\{solution-start\} (\S+)$", re.MULTILINE)
 ENTRY = re.compile(r"^- \{ref\}`(\S+)`, \{doc\}`(\S+)`: ", re.MULTILINE)
 
@@ -44,6 +47,18 @@ def test_each_line_of_the_list_is_understood():
 def test_each_exercise_has_its_solution_on_its_page():
     for _, page in pages():
         assert Counter(EXERCISE.findall(text(page))) == Counter(SOLUTION.findall(text(page))), page
+
+
+def test_each_exercise_has_a_hint_before_its_solution():
+    for _, page in pages():
+        assert EXERCISE.findall(text(page)) == [label for _, label in WITH_HINT.findall(text(page))], page
+
+
+def test_each_page_of_a_concept_has_five_exercises_or_more():
+    """The verdicts have three beside their questions, and the pages for reference have none."""
+    counts = {page: len(EXERCISE.findall(text(page))) for _, page in pages() if "## Exercises" in text(page)}
+    assert len(counts) > 15
+    assert {page: n for page, n in counts.items() if n < 5} == {"settled": 3}
 
 
 def test_the_week_leads_through_every_page_but_the_reference():

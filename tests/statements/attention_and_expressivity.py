@@ -37,7 +37,7 @@ def found(statement, pattern):
 def the_logit_of_a_head(statement):
     eps, a, b = R(1, 3), Matrix([1, 2, 4]), Matrix([2, 0, 1])
     names = layer(a, eps, (2, -1, 1), (1, 0, 3))
-    names |= {r"\gamma'": Matrix([1, 3, 2]), r"\beta'": Matrix([0, 1, -1]), "a": a, "b": b, "g": 7}
+    names |= {r"\gamma'": Matrix([1, 3, 2]), r"\beta'": Matrix([0, 1, -1]), "a": a, "b": b, r"\alpha": 7}
     names["u"] = lambda z: core(z, eps)
     query = names[r"\gamma"].multiply_elementwise(core(a, eps)) + names[r"\beta"]
     key = names[r"\gamma'"].multiply_elementwise(core(b, eps)) + names[r"\beta'"]
@@ -72,7 +72,7 @@ def the_largest_logit(statement):
     spike = rms((0, 5, 0), 0)
     largest = term(statement, "the supremum is", {"d": 3, r"\kappa": Matrix([1, -2, 1])})
     assert same(spike.dot(2 * spike) / sqrt(3), largest)
-    assert same(term(statement, "the largest logit is", {"g": -7}), 7)
+    assert same(term(statement, "the largest logit is", {r"\alpha": -7}), 7)
     assert chain_holds(re.findall(r"for every \$(d [^$]*)\$", statement.text)[0], {"d": 1})
     assert chain_holds(re.search(r"attained at \$([^$]*)\$", statement.text)[1], {r"\varepsilon": 0})
     assert chain_holds(re.search(r"and for \$([^$]*)\$ only if it is \$0\$", statement.text)[1], {r"\varepsilon": 1})
@@ -367,20 +367,21 @@ def scale_and_shift_absorb(statement):
 
 @reads("attn-gate-zero")
 def gradients_at_a_gate_of_0(statement):
-    gate, G, theta = sympy.symbols("gate G theta")
+    gate, Phi, theta = sympy.symbols("gate Phi theta")
     c, e, x, F = 3, 5, 2, 7 * theta
-    loss = e * (x + (G * c + gate) * F)
-    zero = {gate: 0, G: 0}
+    loss = e * (x + (Phi * c + gate) * F)
+    zero = {gate: 0, Phi: 0}
     names = {"e": e, "F": F, r"c^\top": c}
     first, second, third = found(
-        statement, r"\\partial\\theta\} = (.*?) , \\qquad .*?g_0\} = (.*?) , \\qquad .*?\\partial G\} = (.*?) \. \$\$"
+        statement,
+        r"\\partial\\theta\} = (.*?) , \\qquad .*?\\varphi_0\} = (.*?) , \\qquad .*?\\partial \\Phi\} = (.*?) \. \$\$",
     )
     second, third = (text.replace(r"(x, \theta)", "").replace(r"\odot", r"\cdot") for text in (second, third))
     assert sympy.diff(loss, theta).subs(zero) == int(first)
     assert sympy.expand(sympy.diff(loss, gate).subs(zero) - value(second, names)) == 0
-    assert sympy.expand(sympy.diff(loss, G).subs(zero) - value(third, names)) == 0
-    assert all(sympy.diff(loss, by).subs(zero).subs(theta, 0) == 0 for by in (gate, G, theta))
-    assert re.search(r"at \$G = 0\$ and \$g_0 = 0\$", statement.text)
+    assert sympy.expand(sympy.diff(loss, Phi).subs(zero) - value(third, names)) == 0
+    assert all(sympy.diff(loss, by).subs(zero).subs(theta, 0) == 0 for by in (gate, Phi, theta))
+    assert re.search(r"at \$\\Phi = 0\$ and \$\\varphi_0 = 0\$", statement.text)
     assert re.search(r"If \$F\(x, \\theta\) = 0\$ as well", statement.text)
     assert re.search(r"matrix and bias are \$0\$, all these gradients are \$0\$", statement.text)
     statement.says("the output is $x$", "by $x$ is $I$", "only the gate learns", "learns nothing in any step")

@@ -39,13 +39,13 @@ def the_noise_of_the_product(statement):
     condition = statement.tex("0$ and")
     small = re.search(r"what cancels in it: \$([^$]*)\$", statement.text)[1]
     for z, g, eta in (((1, 2, 6), (1, 0, 0), R(1, 2**8)), ((1, 2, 60), (3, -1, 2), R(1, 2**24))):
-        names = layer(z, R(1, 100), **{r"\hat g": Matrix(g), r"\eta": eta})
+        names = layer(z, R(1, 100), **{r"\hat g": Matrix(g), r"\zeta": eta})
         names["dz"] = names["J"] * Matrix(g)
         terms = [a * b for a, b in zip(names["dz"], names["v"], strict=True)]
         worst = [eta if (entry >= 0) == True else -eta for entry in terms]  # noqa: E712 - a relation of SymPy
         more = names | {r"\delta": Matrix(worst)}
         assert close(abs(value(left, more)), value(right, more))
-        assert chain_holds(statement.tex("rounded entries").replace(r"\delta_i", "e"), {"e": -eta, r"\eta": eta})
+        assert chain_holds(statement.tex("rounded entries").replace(r"\delta_i", "e"), {"e": -eta, r"\zeta": eta})
         assert chain_holds(statement.tex("Let"), names)
         reached = chain_holds(condition, names)
         assert reached == (names["q"] + R(1, 100) >= R(1, 100) / eta)

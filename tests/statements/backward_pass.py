@@ -346,10 +346,10 @@ def even_derivatives_vanish_at_a_constant_row(statement):
     assert direction.dot(direction) / 3 == value(re.search(r"and \$m = ([^$]*)\$, so", statement.text)[1])
     third = exact.core(list(T * direction), eps)[2]
     assert same(
-        value(re.search(r"h\(t\) = ([^$]*)\$", statement.text)[1], {"t": T, r"\varepsilon": eps}).subs(T, 5),
+        value(re.search(r"f\(t\) = ([^$]*)\$", statement.text)[1], {"t": T, r"\varepsilon": eps}).subs(T, 5),
         third.subs(T, 5),
     )
-    assert same(third.diff(T, 3).subs(T, 0), value(re.search(r"h'''\(0\) = ([^$]*)\$", statement.text)[1], family))
+    assert same(third.diff(T, 3).subs(T, 0), value(re.search(r"f'''\(0\) = ([^$]*)\$", statement.text)[1], family))
     statement.says(
         "all even derivatives along every line are $0$", "at $t = 0$", "all odd $p_n$ vanish", "all even $c_n$"
     )

@@ -14,11 +14,11 @@ R = Rational
 @reads("wn-definition")
 def weight_normalization(statement):
     v = Matrix([3, 4, 12])
-    names = {"v": v, "g": 5, "m": 3, "w": 5 * v / 13, "n_0": lambda x: x / sqrt(x.dot(x) / 3)}
+    names = {"a": v, "s": 5, "k": 3, "w": 5 * v / 13, "n_0": lambda x: x / sqrt(x.dot(x) / 3)}
     assert chain_holds(statement.tex("is written"), names)
     assert chain_holds(statement.tex("used on weights:"), names)
     assert chain_holds(statement.tex("with a vector"), names)
-    assert not chain_holds(statement.tex("with a vector"), {"v": Matrix([0, 0, 0])})
+    assert not chain_holds(statement.tex("with a vector"), {"a": Matrix([0, 0, 0])})
     assert chain_holds(statement.tex("RMSNorm's formula at"), {r"\varepsilon": 0})
 
 
@@ -30,19 +30,19 @@ def the_gradient_of_weight_normalization(statement):
     loss = g * p.dot(symbols) / sqrt(symbols.dot(symbols))
     by_v = Matrix([loss.diff(x).subs(at) for x in symbols])
     by_g = p.dot(v) / 13
-    names = {"p": p, "v": v, "g": g, "c": 3, r"\eta": R(1, 7), r"\partial\ell/\partial v": by_v}
-    names |= {r"\frac{\partial\ell}{\partial g}": by_g, r"\frac{\partial\ell}{\partial v}": by_v}
+    names = {"p": p, "a": v, "s": g, "c": 3, r"\eta": R(1, 7), r"\partial\ell/\partial a": by_v}
+    names |= {r"\frac{\partial\ell}{\partial s}": by_g, r"\frac{\partial\ell}{\partial a}": by_v}
     assert holds(statement, 2, names, start="$$", end="The second")
     step = v - R(1, 7) * by_v
-    assert close(term(statement, "the squared length $\\|v\\|^2$ into", names), step.dot(step))
+    assert close(term(statement, "the squared length $\\|a\\|^2$ into", names), step.dot(step))
     assert close(term(statement, "turns the squared length", names), v.dot(v))
-    row, length, by_w = given(statement, "v"), given(statement, "g"), given(statement, "p", 1)
+    row, length, by_w = given(statement, "a"), given(statement, "s"), given(statement, "p", 1)
     first, second = found(statement, r"the gradients are \$([^$]*)\$ and \$([^$]*)\$")
     unit = row / row.norm()
     assert given(statement, "w") == length * unit
     assert (value(first), value(second)) == (by_w.dot(unit), length / row.norm() * (by_w - by_w.dot(unit) * unit))
     assert conditions(part(statement, "with $c >", "leaves"), {"c": 3})
-    statement.says("is orthogonal to $v$", "never shortens", "leaves $w$ alone")
+    statement.says("is orthogonal to $a$", "never shortens", "leaves $w$ alone")
 
 
 @reads("wn-reparametrization")
@@ -65,14 +65,14 @@ def batch_normalization_as_weight_normalization(statement):
     for i in range(3):
         names = {"w": w, "x": X[i, :].T, r"\bar x": centre, r"\Sigma": sigma, r"\varepsilon": R(1, 2)}
         assert close(term(statement, "and bias $b$ is", names), u[i])
-    round_one = {"w": w, "x": Matrix([1, 2]), r"\bar x": Matrix([0, 0]), "g": R(1, 3), r"\sigma": 3, "I": sympy.eye(2)}
+    round_one = {"w": w, "x": Matrix([1, 2]), r"\bar x": Matrix([0, 0]), "s": R(1, 3), r"\sigma": 3, "I": sympy.eye(2)}
     round_one |= {r"\Sigma": 9 * sympy.eye(2)}
     assert close(term(statement, "It is", round_one), w.dot(Matrix([1, 2])) / sqrt((w.T * round_one[r"\Sigma"] * w)[0]))
     assert chain_holds(statement.tex("and then"), round_one)
     assert chain_holds(statement.tex("if and only if"), round_one)
     assert chain_holds(statement.tex("if and only if", 1), round_one)
-    assert chain_holds(statement.tex("$g$ for every $w$ with"), round_one)
-    assert chain_holds(statement.tex("g = 1/\\sigma$, or"), {r"\Sigma": sympy.zeros(2, 2)})
+    assert chain_holds(statement.tex("$s$ for every $w$ with"), round_one)
+    assert chain_holds(statement.tex("s = 1/\\sigma$, or"), {r"\Sigma": sympy.zeros(2, 2)})
     assert holds(statement, 1, {r"\varepsilon": 0}, start="At $", end="it is weight")
     assert value(statement.tex("of the centred input with"), round_one) == 3 * w.norm()
     statement.says("for every $w$ with", "and every $x$ if and only if")

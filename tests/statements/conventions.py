@@ -153,12 +153,12 @@ def what_a_stored_gain_less_one_does(statement):
     assert (start * ones).multiply_elementwise(u) + names[r"\beta"] == names[r"\beta"]
     small = float(np.float16(0.1003)), float(np.float16(1.1003))
     names = {"w": R("0.1003"), "p": 11}
-    names[r"\eta"] = value(statement.tex("|1 + w|$, with").partition("=")[2], names)
+    names[r"\zeta"] = value(statement.tex("|1 + w|$, with").partition("=")[2], names)
     bounds = [term(statement, "wrong by at most", names), term(statement, "and a stored gain by at most", names)]
     errors = [abs(R(small[0]) - R("0.1003")), abs(R(small[1]) - R("1.1003"))]
     assert all(error <= bound for error, bound in zip(errors, bounds, strict=True))
     assert bounds[0] < errors[1]
-    assert names[r"\eta"] == R(float(np.finfo(np.float16).eps)) / 2
+    assert names[r"\zeta"] == R(float(np.finfo(np.float16).eps)) / 2
     statement.says(
         "lacks exactly $u$", "wrong by at most", "stored gain by at most", "means 1 + w", "gain $1 + w$ is stored and"
     )

@@ -129,8 +129,8 @@ def the_family_along_a_line(statement):
     for at in at_many:
         numbers = {"t": at[t], r"\varepsilon": at[eps]}
         functions = {
-            r"h_\varepsilon": partial(h.subs(eps, at[eps]).subs, t),
-            r"h_\varepsilon'": partial(slope.subs(eps, at[eps]).subs, t),
+            r"f_\varepsilon": partial(h.subs(eps, at[eps]).subs, t),
+            r"f_\varepsilon'": partial(slope.subs(eps, at[eps]).subs, t),
         }
         check(statement, "its derivative by $t$ are", {**numbers, **functions})
         assert sympy.N(slope.subs(at)) > 0
@@ -292,7 +292,7 @@ def half_of_the_largest_slope(statement):
         at = right_of(statement, "so", names=names, number=1)
         names["t"] = at
         assert same(slope.subs({t: at, e: eps}), slope.subs(e, eps).limit(t, 0) / 2)
-        check(statement, "At which", names)
+        check(statement, "For which", names)
         check(statement, "We need", names)
         check(statement, "it says", names)
         check(statement, "so", names, count=2)

@@ -106,7 +106,7 @@ def groups_of_two_are_universal(statement):
     rows = value(found(statement, r"a matrix \$W\$ with \$([^$]*)\$ rows"), {"m": 3})
     assert rows == 2 * 3
     assert re.search(
-        r"\$\|\\langle p, u\(Wx \+ b\)\\rangle \+ r - f\(x\)\| < \\delta\$ for all \$x\$ in \$K\$", statement.text
+        r"\$\|\\langle p, u\(Wx \+ b\)\\rangle \+ p_0 - f\(x\)\| < \\delta\$ for all \$x\$ in \$K\$", statement.text
     )
     assert chain_holds(found(statement, r"\$(\\delta > 0)\$ and"), {r"\delta": R(1, 9)})
     assert chain_holds(found(statement, r"and \$(\\varepsilon > 0)\$\."), {r"\varepsilon": R(1, 9)})
@@ -231,7 +231,7 @@ def gain_and_bias_in_scale_and_shift(statement):
 def four_labels_by_three_signs(statement):
     labels = [int(n) for n in found(statement, r"has the values \$(\d, \d, \d, \d)\$").split(", ")]
     places = [int(n) for n in found(statement, r"at \$x = (\d, \d, \d, \d)\$").split(", ")]
-    r = value(found(statement, r": \$r = ([^$]*)\$"))
+    p_0 = value(found(statement, r": \$p_0 = ([^$]*)\$"))
     p = []
     for left, right in re.findall(r"\$(2p_\d) = (-?\d)\$", statement.text):
         p.append(value(right) / int(left[0]))
@@ -239,8 +239,8 @@ def four_labels_by_three_signs(statement):
     shift = value(found(statement, r"the sign of \$x - k \+ ([^$]*)\$"))
     for x, label in zip(places, labels, strict=True):
         signs = [sympy.sign(x - k + shift) for k in (1, 2, 3)]
-        assert r + sum(weight * sign for weight, sign in zip(p, signs, strict=True)) == label
-    assert chain_holds(found(statement, r"so \$(r [^$]*)\$"), {"r": r})
+        assert p_0 + sum(weight * sign for weight, sign in zip(p, signs, strict=True)) == label
+    assert chain_holds(found(statement, r"so \$(p_0 [^$]*)\$"), {"p_0": p_0})
     assert found(statement, r"pairs at \$\\varepsilon = (\d)\$") == "0"
     statement.says("At $x = 0$ all signs are $-1$", "from $-1$ to $1$", "only one sign changes")
 

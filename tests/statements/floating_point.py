@@ -84,12 +84,12 @@ def a_mean_rounded_away(statement):
 @reads("float-model")
 def the_unit_roundoff(statement):
     for name, p in BITS.items():
-        eta = value(re.search(r"\\eta = ([^$]*)\$", statement.text)[1], {"p": p})
+        eta = value(re.search(r"\\zeta = ([^$]*)\$", statement.text)[1], {"p": p})
         if name != "bfloat16":
             assert eta == R(float(np.finfo(name).eps)) / 2
         for x in (R(1, 3), R(10, 7), 1 + eta, R(5, 9) ** 20):
             delta = rounded(x, p) / x - 1
-            assert chain_holds(statement.tex(r"(1 + \delta)$ with"), {r"\delta": delta, r"\eta": eta})
+            assert chain_holds(statement.tex(r"(1 + \delta)$ with"), {r"\delta": delta, r"\zeta": eta})
             assert same(term(statement, "exact result times", {r"\delta": delta}) * x, rounded(x, p))
     assert term(statement, "last place` of") == 1
 
@@ -115,8 +115,8 @@ def a_stored_shift(statement):
             stored = [rounded(entry + c, p) for entry in z]
             e = Matrix(stored) - Matrix(z) - c * sympy.ones(len(z), 1)
             first, second = layer(z, eps), layer(stored, eps)
-            names = first | {"e": e, "c": c, "i": 1, r"\eta": R(1, 2**p), "u'": second["u"]}
-            names |= {"r": sqrt(first["q"] + eps), "s": sqrt(second["q"] + eps)}
+            names = first | {"e": e, "c": c, "i": 1, r"\zeta": R(1, 2**p), "u'": second["u"]}
+            names |= {"s": sqrt(first["q"] + eps), "s'": sqrt(second["q"] + eps)}
             display = re.search(r"\$\$ (.*?) \. \$\$", statement.text)[1]
             assert chain_holds(display, names)
             assert chain_holds(statement.tex("+ e$ with"), names)
@@ -186,7 +186,7 @@ def the_affine_form_on_paper(statement):
     rho = product + shift - r * (z - mu)
     result = {
         r"\rho_i": rho,
-        r"\eta": R(1, 2**p),
+        r"\zeta": R(1, 2**p),
         r"\hat r": r,
         "z_i": z,
         r"\hat\mu": mu,
@@ -246,9 +246,9 @@ def an_absorbed_epsilon(statement):
         for q in (R(1), R(3, 2), 1 + R(2) ** (1 - p), R(7, 4)):
             top = R(2) ** -p * q / 2
             for eps in (0, top):
-                assert chain_holds(condition, {r"\varepsilon": eps, r"\eta": R(2) ** -p, "q": q})
+                assert chain_holds(condition, {r"\varepsilon": eps, r"\zeta": R(2) ** -p, "q": q})
                 assert rounded(q + eps, p) == q
-            assert not chain_holds(condition, {r"\varepsilon": top * 2, r"\eta": R(2) ** -p, "q": q})
+            assert not chain_holds(condition, {r"\varepsilon": top * 2, r"\zeta": R(2) ** -p, "q": q})
     chain = re.search(
         r"\\varepsilon \\le (2\^\{-\d+\}) \\approx ([^$]*)\$ is stored in float16 as \$(\d)\$", statement.text
     ).groups()
@@ -316,10 +316,10 @@ def what_the_first_lines_promise(statement):
     root, decimal = re.search(r"\$\\kappa = (.*?) \\approx (\d+)\$", statement.text).groups()
     kappa = sqrt(1 + mean**2 / q)
     assert value(root) == kappa and close(kappa, value(decimal), Rational(1, 2))
-    power, about = re.search(r"\\eta = ([^$]*) \\approx ([^$]*)\$", statement.text).groups()
+    power, about = re.search(r"\\zeta = ([^$]*) \\approx ([^$]*)\$", statement.text).groups()
     eta = value(power)
     assert eta == Rational(1, 2) ** 24 and close(eta, value(about), Rational(1, 2 * 10**8))
-    names = {r"\kappa": kappa, r"\eta": eta}
+    names = {r"\kappa": kappa, r"\zeta": eta}
     one, two = term(statement, "One pass:", names), term(statement, "Two passes:", names)
     assert close(one, term(statement, "One pass:", number=1), Rational(1, 200))
     assert close(two, term(statement, "Two passes:", number=1), Rational(1, 2 * 10**5))
@@ -361,7 +361,7 @@ def the_limits_of_both_formats(statement):
         kappa = sqrt(R(2) ** p)
         assert close(limit / kappa, 1, R(1, 10))
         relation = statement.tex("the limits:")
-        assert chain_holds(relation, {r"\kappa": kappa, r"\eta": R(2) ** -p})
+        assert chain_holds(relation, {r"\kappa": kappa, r"\zeta": R(2) ** -p})
     near = value(re.search(r"Near \$([^$]*)\$", statement.text)[1])
     row = float(near) + np.arange(-1, 3)
     assert int(one_pass_variance(row)[0]) == value(re.search(r"computes the variance \$(\d)\$", statement.text)[1])

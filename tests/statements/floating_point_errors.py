@@ -22,24 +22,24 @@ ONE_PASS = OF_SQUARES + (2 * MEAN + 1) + 1
 
 
 def indices(text):
-    """The n of each theta_n of a text, in turn, with T as a symbol."""
-    return [value(n.strip("{}"), {"T": T}) for n in re.findall(r"\\theta_(\{[^}]*\}|\w)", text)]
+    """The n of each zeta_n of a text, in turn, with T as a symbol."""
+    return [value(n.strip("{}"), {"T": T}) for n in re.findall(r"\\zeta_(\{[^}]*\}|\w)", text)]
 
 
-def with_theta(text, names):
-    """The text with a number in place of each theta_n."""
+def with_zeta(text, names):
+    """The text with a number in place of each zeta_n."""
 
-    def theta(match):
+    def zeta(match):
         n = value(match[1].strip("{}"), names)
-        share = n * names[r"\eta"] / (1 - n * names[r"\eta"])
+        share = n * names[r"\zeta"] / (1 - n * names[r"\zeta"])
         return rf"\frac{{{share.p}}}{{{share.q}}}"
 
-    return re.sub(r"\\theta_(\{[^}]*\}|\w)", theta, text.replace(r"\textstyle", ""))
+    return re.sub(r"\\zeta_(\{[^}]*\}|\w)", zeta, text.replace(r"\textstyle", ""))
 
 
 def allowed(text, names):
     """An AssertionError unless each relation of a formula can be read and is true."""
-    for one in parts(re.sub(r"\\q?quad", " ", with_theta(text, names))):
+    for one in parts(re.sub(r"\\q?quad", " ", with_zeta(text, names))):
         assert chain_holds(one, names), f"{one} does not hold"
 
 
@@ -48,7 +48,7 @@ def as_computed(row):
     names = layer(row, 0, T=len(row) - 1)
     computed_mean = mean([R(entry) for entry in row], P)
     centred = Matrix([rounded(entry - computed_mean, P) for entry in row])
-    names |= {r"\eta": R(1, 2**P), r"\hat\mu": computed_mean, r"\delta": names[r"\mu"] - computed_mean}
+    names |= {r"\zeta": R(1, 2**P), r"\hat\mu": computed_mean, r"\delta": names[r"\mu"] - computed_mean}
     names |= {r"\kappa": sqrt(sum(R(entry) ** 2 for entry in row) / len(row) / names["q"]), r"\hat v": centred}
     names |= {r"\sum_i |z_i|": sum(abs(entry) for entry in names["z"]), "i": 1}
     return names | {r"\hat q": mean([rounded(entry**2, P) for entry in centred], P)}
@@ -61,19 +61,19 @@ def display(statement):
 @reads("rounding-products")
 def products_of_roundings(statement):
     eta, n = R(1, 10**6), 5
-    names = {r"\eta": eta, r"\delta_i": eta, "n": n, "j": 2, "k": 3, "i": 1}
-    names[r"\theta"] = (1 + eta) ** n - 1
+    names = {r"\zeta": eta, r"\delta_i": eta, "n": n, "j": 2, "k": 3, "i": 1}
+    names[r"\xi"] = (1 + eta) ** n - 1
     allowed(statement.tex("If"), names)
     allowed(statement.tex("and"), names)
     start = re.search(r"prod_\{i=(\d)\}\^\{n\} \(([^)]*)\) = ([^$]*)\$ with \$([^$]*)\$", statement.text)
     assert start[1] == "1" and same(value(start[2], names) ** n, value(start[3], names))
     allowed(start[4], names)
-    assert not chain_holds(with_theta(start[4], names | {"n": n - 1}), names)
+    assert not chain_holds(with_zeta(start[4], names | {"n": n - 1}), names)
     allowed(statement.tex("And if"), names)
-    first, second = re.search(r"then \$([^$]*theta_k\)[^$]*)\$, so that also \$([^$]*)\$", statement.text).groups()
+    first, second = re.search(r"then \$([^$]*zeta_k\)[^$]*)\$, so that also \$([^$]*)\$", statement.text).groups()
     for relation in (first, second):
         allowed(relation, names)
-        left, right = (value(side, names) for side in with_theta(relation, names).split(r"\le"))
+        left, right = (value(side, names) for side in with_zeta(relation, names).split(r"\le"))
         assert abs(right - left) < R(1, 10**10)
 
 
@@ -93,7 +93,7 @@ def the_error_of_the_mean(statement):
         allowed(statement.tex("changed a little,"), names)
         allowed(re.search(r"with \$(\|\\delta_i[^$]*)\$, and", statement.text)[1], names)
     assert set(indices(statement.text)) == {MEAN}
-    allowed(statement.tex("the last where"), {"q": R(1, 9), r"\eta": R(1)})
+    allowed(statement.tex("the last where"), {"q": R(1, 9), r"\zeta": R(1)})
 
 
 @reads("one-pass")
@@ -108,24 +108,24 @@ def the_error_of_one_pass(statement):
         allowed(statement.tex("Let"), names)
         allowed(re.search(r"\$, \$([^$]*)\$ and", statement.text)[1], names)
     assert indices(display(statement)) == [ONE_PASS]
-    assert value(re.search(r"\$\(([^$]*)\)\\eta < 1\$", statement.text)[1], {"T": T}) == ONE_PASS
+    assert value(re.search(r"\$\(([^$]*)\)\\zeta < 1\$", statement.text)[1], {"T": T}) == ONE_PASS
 
 
 @reads("two-pass")
 def the_errors_of_two_passes(statement):
     for row in ROWS:
         names = as_computed(row)
-        names[r"\theta"] = names[r"\hat q"] / (names["q"] + names[r"\delta"] ** 2) - 1
+        names[r"\xi"] = names[r"\hat q"] / (names["q"] + names[r"\delta"] ** 2) - 1
         names |= {r"\hat v_i": names[r"\hat v"][0], "v_i": names["v"][0]}
         allowed(display(statement), names)
         allowed(re.search(r"Then \$([^$]*)\$", statement.text)[1], names)
         allowed(statement.tex("Let"), names)
         allowed(re.search(r"\$q > \d\$ and \$([^$]*)\$\. Let", statement.text)[1], names)
-        of_variance = value(with_theta(statement.tex("variance is at most"), names), names)
+        of_variance = value(with_zeta(statement.tex("variance is at most"), names), names)
         assert abs(names[r"\hat q"] / names["q"] - 1) <= of_variance
         of_vector = value(statement.tex("that of the centred vector"), names)
         assert (
-            of_vector.evalf() <= value(with_theta(statement.tex("that of the centred vector", 1), names), names).evalf()
+            of_vector.evalf() <= value(with_zeta(statement.tex("that of the centred vector", 1), names), names).evalf()
         )
     assert value(re.search(r"= ([^$]*)\$ be the computed mean", statement.text)[1], names) == names[r"\hat\mu"]
     assert (
@@ -133,10 +133,10 @@ def the_errors_of_two_passes(statement):
         == 9 - names[r"\hat\mu"]
     )
     assert indices(statement.text) == [MEAN, CENTRED_SQUARES, CENTRED_SQUARES, CENTRED_SQUARES, MEAN, CENTRED]
-    assert value(re.search(r"and \$\(([^$]*)\)\\eta < 1\$", statement.text)[1], {"T": T}) == CENTRED_SQUARES
-    # (1 + theta)(1 + delta^2 / q) - 1, with delta^2 / q at most theta_{T+1}^2 kappa^2
+    assert value(re.search(r"and \$\(([^$]*)\)\\zeta < 1\$", statement.text)[1], {"T": T}) == CENTRED_SQUARES
+    # (1 + xi)(1 + delta^2 / q) - 1, with delta^2 / q at most zeta_{T+1}^2 kappa^2
     a, b, kappa = sympy.symbols("a b kappa")
-    terms = statement.tex("variance is at most").replace(r"\theta_{T+4}", "a").replace(r"\theta_{T+1}", "b")
+    terms = statement.tex("variance is at most").replace(r"\zeta_{T+4}", "a").replace(r"\zeta_{T+1}", "b")
     assert sympy.expand(value(terms, {"a": a, "b": b, r"\kappa": kappa}) - ((1 + a) * (1 + b**2 * kappa**2) - 1)) == 0
 
 
@@ -153,10 +153,10 @@ def the_error_of_centring_twice(statement):
             allowed(condition, names)
         allowed(display(statement), names)
     assert indices(statement.text) == [MEAN, CENTRED_SQUARES]
-    assert value(re.search(r"\$\(([^$]*)\)\\eta < 1\$", statement.text)[1], {"T": T}) == MEAN
+    assert value(re.search(r"\$\(([^$]*)\)\\zeta < 1\$", statement.text)[1], {"T": T}) == MEAN
     unit = value(re.search(r"eta \\le ([^$]*)\$, then", statement.text)[1])
     assert 5 * unit + 4 * unit**2 <= 6 * unit and 2 * (1 + unit) ** 4 <= 4 < 2 * (1 + 2 * unit) ** 4
-    factor = value(re.search(r"\\le (\d)\\,\\theta", statement.text)[1])
+    factor = value(re.search(r"\\le (\d)\\,\\zeta", statement.text)[1])
     assert factor**2 == 4
 
 
@@ -222,12 +222,12 @@ def nothing_is_left_to_gain(statement):
     mean_left, deviation, kappa = re.search(
         r"at most about \$([^$]*)\$ and the deviation \$([^$]*)\$, so \$\\kappa\$ is \$(\d)\$", statement.text
     ).groups()
-    names = {r"\eta": R(1, 2**P), "T": 3, "q": R(9)}
-    left, spread = (value(with_theta(text, names), names) for text in (mean_left, deviation))
+    names = {r"\zeta": R(1, 2**P), "T": 3, "q": R(9)}
+    left, spread = (value(with_zeta(text, names), names) for text in (mean_left, deviation))
     assert abs(sqrt(left**2 + spread**2) / spread - int(kappa)) < R(1, 1000)
-    error = value(with_theta(statement.tex("makes an error of the same"), names), names)
+    error = value(with_zeta(statement.tex("makes an error of the same"), names), names)
     assert same(error, left)
-    divisor = value(with_theta(statement.tex("divides what is left by"), names), names)
+    divisor = value(with_zeta(statement.tex("divides what is left by"), names), names)
     assert divisor == spread / left > 1
     statement.says("Nothing is gained", "much larger than $\\sqrt{q}$", "at most about")
 

@@ -188,7 +188,7 @@ def the_gain_read_from_one_row(statement):
         check(statement, "Solve", {**one, r"\gamma": gain, "i": Integer(i)})
     (vanishing,) = relations(statement.tex("Where"), {"u": silent, "i": Integer(2)})
     assert related(*vanishing)
-    for asked in (r"tell of \$\\gamma_(\d)\$\?", r"tells nothing of \$\\gamma_(\d)\$"):
+    for asked in (r"say about \$\\gamma_(\d)\$\?", r"says nothing about \$\\gamma_(\d)\$"):
         assert words(statement, asked) == ("2",)
     statement.says("the output is $\\beta_i$ whatever $\\gamma_i$ is")
 

@@ -138,7 +138,7 @@ def the_identity_of_two_inputs(statement):
             "q_a": first["q"],
             "q_b": second["q"],
         }
-        names |= {"r": sqrt(first["q"] + eps), "s": sqrt(second["q"] + eps), "u": lambda z, eps=eps: core(z, eps)}
+        names |= {"s_a": sqrt(first["q"] + eps), "s_b": sqrt(second["q"] + eps), "u": lambda z, eps=eps: core(z, eps)}
         display = re.search(r"\$\$ (.*?) \. \$\$", statement.text)[1]
         assert chain_holds(display, names)
         roots = re.search(r"the roots \$([^$]*)\$ and \$([^$]*)\$", statement.text)

@@ -343,8 +343,8 @@ def relu_and_the_layer(statement):
     assert close(core(value(first), 2), core(value(second), 2))
     for z, result in ((first, one), (second, other)):
         assert close(core(relu(value(z)), int(eps)), value(result))
-    assert found(statement, r"\$r\(t\) = (\\max\(0, t\))\$")
-    assert found(statement, r"u\(r\(z\)\)\$ has the mean \$(\d)\$") == ("0",)
+    assert found(statement, r"ReLU\}\(t\) = (\\max\(0, t\))\$")
+    assert found(statement, r"u\(\\operatorname\{ReLU\}\(z\)\)\$ has the mean \$(\d)\$") == ("0",)
     assert found(statement, r"\\varepsilon > 0\$ it is \$(\d)\$ for every \$z\$ without a positive entry") == ("0",)
     assert given(statement, r"\beta") == 0 and r"\gamma = \mathbf{1}" in statement.text
     statement.says(

@@ -98,7 +98,7 @@ def statistics_under_a_mask(statement):
     assert same(Matrix(u), Matrix(masked))
     zeroed = [entry * m for entry, m in zip(z, mask, strict=True)]
     names |= {r"\tilde\mu": sum(zeroed) / R(n), r"\tilde q": variance(zeroed)}
-    assert holds(statement, 2, names, start="it can be had as")
+    assert holds(statement, 2, names, start="they follow as")
     assert numbers(statement, r"\$m_i\$ be \$(\d)\$ at \$k \\ge (\d)\$ real entries and \$(\d)\$") == [1, 1, 0]
     assert [
         int(d) for d in re.findall(r"at the others it is \$(\d)\$|with \$m_i = (\d)\$", statement.text)[0] if d
@@ -112,7 +112,7 @@ def a_row_repeated(statement):
     for times in (1, 3):
         assert core(PAIR * times, 3) == Matrix(list(core(PAIR, 3)) * times)
     statement.says(
-        "every number of entries", "repeated $r$ times is the core repeated $r$ times", "fixes the number of places"
+        "every number of entries", "repeated $k$ times is the core repeated $k$ times", "fixes the number of places"
     )
     statement.says("whose place $i$ is real, and nothing from the others", "over all real places", "fits every length")
     g, u = Matrix([2, 5]), Matrix([3, -1])

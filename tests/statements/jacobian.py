@@ -78,12 +78,12 @@ def a_local_answer(statement):
         h = Matrix([1, -3, 2, 5][: names["d"]])
         rest = core(names[r"\varepsilon"], names["z"] + t * h) - names["u"] - t * names["J"] * h
         at = {t: Rational(1, 3)}
-        more = {**names, "h": h, "t": at[t], "r": partial(rest.subs, t)}
+        more = {**names, "h": h, "t": at[t], "R": partial(rest.subs, t)}
         check(statement, "(with", more)
         holds(statement.tex("at $z$)").split(r"\qquad")[0], more)
         tiny = rest.subs(t, Rational(1, 10**12))
         assert number(norm(tiny)) * 10**12 < 10 ** -Integer(8)
-        assert statement.tex("at $z$)").endswith(r"\frac{\|r(t)\|}{|t|} \to 0 \quad (t \to 0)")
+        assert statement.tex("at $z$)").endswith(r"\frac{\|R(t)\|}{|t|} \to 0 \quad (t \to 0)")
     h = given(statement, "h", {})
     names = {"t": t}
     predicted, exact = (value(statement, after, names) for after in ("is predicted as", "but is"))

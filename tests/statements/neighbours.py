@@ -230,7 +230,7 @@ def what_folds_and_what_does_not(statement):
     d = given(statement, "d")
 
     def relu(t):
-        return value(re.search(r"r\(t\) = ([^$]*)\$", statement.text)[1], {"t": t})
+        return value(re.search(r"ReLU\}\(t\) = ([^$]*)\$", statement.text)[1], {"t": t})
 
     outputs = [relu(u + bias[0]) for u in (-R(9, 10), -R(1, 4), R(1, 4))]
     kept = [(relu(u), relu(-u)) for u in (-R(9, 10), -R(1, 4), R(1, 4))]
@@ -316,9 +316,9 @@ def scaled_and_recentred_weights(statement):
         assert close(core(scaled, 2), names["u"]) == chain_holds(statement.tex("unless"), names)
         assert holds(statement, 2, names, start="With $", end=", unless")
     statement.says("for every $x$", "at every $x$", "changes nothing at every")
-    W, x, r = Matrix([[1, 2], [0, 3], [5, -1]]), Matrix([2, 1]), Matrix([1, 7])
+    W, x, p = Matrix([[1, 2], [0, 3], [5, -1]]), Matrix([2, 1]), Matrix([1, 7])
     changed = value(
-        re.search(r"W \\to ([^$]*)\$", statement.text)[1], {"W": W, "r": r, r"\mathbf{1}": sympy.ones(3, 1)}
+        re.search(r"W \\to ([^$]*)\$", statement.text)[1], {"W": W, "p": p, r"\mathbf{1}": sympy.ones(3, 1)}
     )
     assert close(core(changed * x, 1), core(W * x, 1))
 

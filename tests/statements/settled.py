@@ -190,7 +190,7 @@ def large_scales_tend_to_the_core_without_epsilon(statement):
 @reads("settled-recentre")
 def one_row_added_to_all_rows_of_the_weights(statement):
     statement.says("Adding one row", "to every row", "changes no output", "for every $")
-    names = {"W": Matrix([[1, 2], [0, 1], [3, -1]]), "r": Matrix([10, -4]), "x": Matrix([2, 1])}
+    names = {"W": Matrix([[1, 2], [0, 1], [3, -1]]), "p": Matrix([10, -4]), "x": Matrix([2, 1])}
     names[r"\mathbf{1}"] = sympy.ones(3, 1)
     weights, shift = term(statement, "for every $\\varepsilon$:", names), term(statement, "the common shift", names)
     assert weights * names["x"] == names["W"] * names["x"] + shift

@@ -86,7 +86,7 @@ def what_is_stored(statement):
 @reads("settled-bn-group-causal")
 def group_norm_is_not_causal(statement):
     assert core((1, 2, 4), 1)[0] != core((1, 2, 14), 1)[0]
-    statement.says("among all times of the sample", "Causal is what stays within one time")
+    statement.says("among all times of the sample", "is causal if it stays within one time")
 
 
 @reads("settled-bn-rnn")
@@ -179,4 +179,4 @@ def before_or_after_a_relu(statement):
 @reads("settled-bn-freeze")
 def frozen_gain_and_bias(statement):
     assert core((1, 0, 2), 1)[0] != core((1, 5, 5), 1)[0]
-    statement.says("still come from the batch", "still move", "and no longer updates them", "only batch normalization")
+    statement.says("still come from the batch", "still move", "and no longer updates them", "Only batch normalization")

@@ -15,7 +15,9 @@ def a_core_that_passes_unchanged(statement):
     assert found(statement, r"\$F\(x\) = (x)\$ and \$\\varepsilon = (\d)\$") == ("x", "0")
     x, w = ROWS[0], ROWS[2]
     assert close(core(2 * x, 0), x) and close(jacobian(2 * x, 0) * 2 * w, w)
-    statement.says("whatever the branches do", "The skip path does", "the gradient need not", "every block unchanged")
+    statement.says(
+        "whatever the branches do", "The {term}`skip path` does", "the gradient need not", "every block unchanged"
+    )
 
 
 @reads("settled-pre-vanishes")
@@ -62,13 +64,13 @@ def rows_of_one_sum(statement):
 
 @reads("settled-second-norm")
 def when_a_second_norm_changes_nothing(statement):
-    condition = found(statement, r"coordinates with \$(g\^2 = [^$]*)\$")[0]
+    condition = found(statement, r"coordinates with \$(c\^2 = [^$]*)\$")[0]
     eps, bias = found(statement, r"first layer has \$\\varepsilon = (\d)\$, \$\\beta = (\d)\$ and one gain")
     d = found(statement, r"output \(\$(d \\ge \d)\$\)")[0]
     assert (eps, bias) == ("0", "0") and chain_holds(d, {"d": 3}) and not chain_holds(d, {"d": 2})
     for g, second in ((1, 0), (R(-3, 4), R(7, 16)), (2, 0), (R(1, 2), R(1, 2))):
         y = g * core((1, 2, 6), 0)
-        assert close(core(y, second), y) == chain_holds(condition, {"g": g, r"\varepsilon'": second})
+        assert close(core(y, second), y) == chain_holds(condition, {"c": g, r"\varepsilon'": second})
     statement.says("whose gains are not all $0$", "for all coordinates")
 
 
@@ -97,7 +99,7 @@ def the_last_gradient_in_two_places(statement):
         stream = sqrt(L + 1) * ROWS[0]
         assert same((jacobian(stream, 0) * ROWS[2]).norm() / ROWS[2].norm(), value(fall, {"L": L}))
     assert found(statement, r"variance (\d) and \$\\varepsilon = (\d)\$") == ("1", "0")
-    statement.says("It is the same at every depth", "No theorem says that warmup is needed")
+    statement.says("It is the same at every depth", "No theorem says that {term}`warmup` is needed")
 
 
 @reads("settled-placement-lipschitz")

@@ -341,17 +341,19 @@ def a_stored_number_read_both_ways(statement):
 
 @reads("settled-ex-network")
 def the_three_changes_of_the_network(statement):
-    statement.says("changes no output", "(a) does, unless", "(b) does not", "(c) does not", "to every row")
+    statement.says(
+        "leave every output of the network as it is", "(a) does not, unless", "(b) does:", "(c) does:", "to every row"
+    )
     W, b, x = Matrix([[1, 2], [0, 1], [3, -1]]), Matrix([1, 0, 0]), Matrix([2, 1])
     for eps in (0, 1):
         names = layer(W * x + b, eps, (2, 1, 3), (1, 0, 2), A=Matrix([[1, 0, 2]]))
         doubled = core(2 * (W * x + b), eps)
-        assert close(doubled, names["u"]) == chain_holds(statement.tex("(a) does, unless"), names)
-        out = term(statement, "(b) does not:", names)
+        assert close(doubled, names["u"]) == chain_holds(statement.tex("(a) does not, unless"), names)
+        out = term(statement, "(b) does:", names)
         assert close(out, ((names["A"] / 2) * (2 * names["y"]))[0])
-        P, r = names["P"], W.T * sympy.ones(3, 1) / 3
+        P, p = names["P"], W.T * sympy.ones(3, 1) / 3
         assert close(core(P * W * x + P * b, eps), names["u"])
-        assert close(P * W, W + sympy.ones(3, 1) * term(statement, "adds the row", {"r": r}))
+        assert close(P * W, W + sympy.ones(3, 1) * term(statement, "adds the row", {"p": p}))
 
 
 @reads("settled-own-output")

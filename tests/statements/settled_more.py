@@ -58,7 +58,7 @@ def which_rotations_pass(statement):
         image = Q * value(texts[0], ones)
         listed = image in [value(text, ones) for text in texts[1:]]
         assert listed == all(close(core(Q * Matrix(z), 1), Q * core(z, 1)) for z in ((5, 0), (1, 1)))
-    statement.says("for every input.", "RMSNorm passes every $Q$")
+    statement.says("for every input.", "{term}`RMSNorm` passes every $Q$")
 
 
 @reads("settled-permutation")
@@ -68,9 +68,7 @@ def which_permutations_pass(statement):
     assert close(layer((4, 2, 1), 1, gain, bias)["y"], Matrix([y[2], y[1], y[0]]))
     assert not close(layer((2, 1, 4), 1, gain, bias)["y"], Matrix([y[1], y[0], y[2]]))
     assert close(layer((2, 1, 4), 1, (10, 1, 1), (0, 5, 5))["y"], Matrix([y[1], y[0], y[2]]))
-    statement.says(
-        "it exchanges features of equal gain and equal bias only", "for every input.", "no other order of its own"
-    )
+    statement.says("it exchanges features of equal gain and equal bias only", "for every input.", "prefers no order")
 
 
 @reads("settled-cosine")
@@ -103,7 +101,7 @@ def equal_gains_make_it_symmetric(statement):
     for gain, symmetric in (((2, 2, 2), True), ((1, 2, 2), False)):
         J = sympy.diag(*gain) * layer((7, 7, 7), 1)["J"]
         assert (J == J.T) == symmetric
-    statement.says("only if** all gains are equal", "at every input", "else it is none")
+    statement.says("only if** all gains are equal", "at every input", "otherwise of none")
 
 
 @reads("settled-monotone")
@@ -184,7 +182,7 @@ def rows_of_some_variance(statement):
     assert variance(a) == q
     for eps in (0, R(1, 4)):
         ratio = (core(a, eps) - core(b, eps)).norm() / (Matrix(a) - Matrix(b)).norm()
-        assert same(ratio, term(statement, "Lipschitz constant is", {r"\varepsilon": eps}))
+        assert same(ratio, term(statement, "{term}`Lipschitz constant` is", {r"\varepsilon": eps}))
         assert chain_holds(statement.tex("for every"), {r"\varepsilon": eps})
         assert ratio <= 1
     small = R(1, 100)

@@ -77,7 +77,8 @@ def prefers_only_with_epsilon(statement):
 @reads("settled-why-adam")
 def one_of_two_powers(statement):
     adam, descent = (
-        term(statement, words, {r"\eta": 6, r"\delta": 3}) for words in ("acts like the learning rate", "instead of")
+        term(statement, words, {r"\eta": 6, r"\delta": 3})
+        for words in ("acts like the {term}`learning rate`", "instead of")
     )
     theta, signs = digits_of(THETA), mp.matrix([mp.sign(entry) for entry in gradient(THETA, 0)])
     far = 3 * theta - 6 * signs

@@ -308,21 +308,21 @@ def one_outlier(statement):
     formula = re.search(r"so \$\\lambda = ([^$]*)\$", statement.text)[1]
     p_text, slope_text = re.search(r"\$p = ([^$]*)\$ and \$p' = ([^$]*)\$", statement.text).groups()
     for d, g in ((3, 10), (5, 2)):
-        names = {"d": d, "g": g, "x": X}
+        names = {"d": d, "c": g, "x": X}
         p = (X - g * g) * (X - 1) ** (d - 1)
         assert sympy.expand(value(p_text, names) - p) == 0
         assert sympy.expand(value(slope_text, names) - p.diff(X)) == 0
         assert same(value(formula, names), largest_square((g,) + (1,) * (d - 1)))
         assert chain_holds(statement.tex("One gain of a layer is"), names)
-        assert term(statement, "of a layer is $g > 1$, all", names) == d - 1
-    asked = re.findall(r"\$g = (\d+)\$ and \$d = (\d+)\$", statement.text)
+        assert term(statement, "of a layer is $c > 1$, all", names) == d - 1
+    asked = re.findall(r"\$c = (\d+)\$ and \$d = (\d+)\$", statement.text)
     assert asked[0] == asked[1]
-    names = {"g": int(asked[0][0]), "d": int(asked[0][1])}
+    names = {"c": int(asked[0][0]), "d": int(asked[0][1])}
     exactly, decimals = re.search(r"it is \$(.*?) \\approx ([\d.]+)\$", statement.text).groups()
     assert value(exactly) == value(formula, names)
     assert close(value(exactly), value(decimals), R(1, 2 * 10**4))
     assert re.search(r"others are \$(\d)\$", statement.text)[1] == "1"
-    assert chain_holds(statement.tex("One gain of a layer is"), {"g": R(3, 2)})
+    assert chain_holds(statement.tex("One gain of a layer is"), {"c": R(3, 2)})
     statement.says("all $d - 1$ others")
 
 

@@ -122,8 +122,8 @@ def a_shift_of_the_raw_input(statement):
 
 @reads("shift-weights")
 def the_same_row_for_each_row(statement):
-    W, x, r = Matrix([[1, 2], [3, 4], [0, -1]]), Matrix([1, 5]), Matrix([2, -7])
-    names = {**setting((0, 1, 3), 1), "W": W, "r": r, "x": x}
+    W, x, p = Matrix([[1, 2], [3, 4], [0, -1]]), Matrix([1, 5]), Matrix([2, -7])
+    names = {**setting((0, 1, 3), 1), "W": W, "p": p, "x": x}
     moved = value(statement, "Replacing $W$ by", names)
     row = value(statement, "the same row", names)
     assert all(same(moved.row(i) - W.row(i), row) for i in range(3))

@@ -29,7 +29,7 @@ def steps_that_meet_the_bound(statement):
         ((1, 2, 4), (4, 2, 2), 0),
     ):
         one, two = layer(a, eps), layer(b, eps)
-        names = {"r": sqrt(one["q"] + eps), "s": sqrt(two["q"] + eps), r"\varepsilon": eps}
+        names = {"s_a": sqrt(one["q"] + eps), "s_b": sqrt(two["q"] + eps), r"\varepsilon": eps}
         names |= {"a": Matrix(a), "b": Matrix(b), "u": lambda z, eps=eps: core(z, eps)}
         step = names["a"] - names["b"]
         bound = value(re.search(r"amplification is \$([^$]*)\$", display)[1], names)
@@ -38,7 +38,7 @@ def steps_that_meet_the_bound(statement):
         centred = sum(step) == 0
         assert met == (centred and (chain_holds(first, names) or bool(turned)))
         assert chain_holds(statement.tex("inputs"), names)
-    assert "Let $r, s > 0$" in statement.text
+    assert "Let $s_a, s_b > 0$" in statement.text
     statement.says("is centred and either", "Steps that meet the bound")
 
 

@@ -9,7 +9,7 @@ from lnbook.pages.figures.style import BOUND, CORE, EPSILON, FAINT, INK, in_plan
 
 @picture
 def epsilon_family(epsilons=(0.01, 0.1, 1.0)):
-    """The third core coordinate h(t) of (-t, 0, t) above its slope h'(t), one curve for each epsilon."""
+    """The third core coordinate f(t) of (-t, 0, t) above its slope f'(t), one curve for each epsilon."""
     t = np.linspace(-3, 3, 401)  # (n,)
     direction = np.array([-1.0, 0.0, 1.0])  # (d,)
     z = t[:, None] * direction  # (n, d)
@@ -20,9 +20,9 @@ def epsilon_family(epsilons=(0.01, 0.1, 1.0)):
     for limit, label, side in ((np.sqrt(1.5), r"$\sqrt{3/2}$", "bottom"), (-np.sqrt(1.5), r"$-\sqrt{3/2}$", "top")):
         values.axhline(limit, linestyle="--", linewidth=1.2, color=INK, zorder=1)
         values.annotate(label, (-3 * np.sign(limit), limit), ha="center", va=side)
-    values.set(ylabel=r"value $h_\varepsilon(t)$", ylim=(-1.5, 1.5))
+    values.set(ylabel=r"value $f_\varepsilon(t)$", ylim=(-1.5, 1.5))
     values.legend(loc="lower right", bbox_to_anchor=(1, 0.1))
-    slopes.set(xlabel="$t$, the last coordinate of the input", ylabel=r"slope $h'_\varepsilon(t)$", ylim=(0, 10.8))
+    slopes.set(xlabel="$t$, the last coordinate of the input", ylabel=r"slope $f'_\varepsilon(t)$", ylim=(0, 10.8))
     for eps in epsilons:
         steepest = 1 / np.sqrt(eps)
         slopes.annotate(rf"$1/\sqrt{{\varepsilon}} = {steepest:.4g}$", (0.12, steepest), (0.75, steepest), va="center",
@@ -48,7 +48,7 @@ def core_variance():
 
 @picture
 def epsilon_slider():
-    """h(t), the third core coordinate of z = (-t, 0, t), and its derivative; the slider moves epsilon."""
+    """f(t), the third core coordinate of z = (-t, 0, t), and its derivative; the slider moves epsilon."""
     all_eps = one_two_five(-4, 1)
     near, far = np.linspace(0, 0.5, 41), np.linspace(0.5, 3, 21)[1:]
     t = np.concatenate([-far[::-1], -near[:0:-1], near, far])  # (n,), with t = 0 in the middle
@@ -71,9 +71,9 @@ def epsilon_slider():
         moving_line(slopes, [(t, y) for y in slope], color=EPSILON, label=label),
         moving_dots(slopes, [(0, top) for top in at_zero], EPSILON),
     ]
-    values.set(xlabel="$t$", ylabel="third core coordinate, $h(t)$", xlim=(-3, 3), ylim=(-1.4, 1.4))
+    values.set(xlabel="$t$", ylabel="third core coordinate, $f(t)$", xlim=(-3, 3), ylim=(-1.4, 1.4))
     values.set_yticks([-np.sqrt(1.5), 0, np.sqrt(1.5)], labels=[r"$-\sqrt{3/2}$", "0", r"$\sqrt{3/2}$"])
-    slopes.set(xlabel="$t$", ylabel="its slope, $h'(t)$", yscale="log", xlim=(-3, 3), ylim=(1e-5, 200))
+    slopes.set(xlabel="$t$", ylabel="its slope, $f'(t)$", yscale="log", xlim=(-3, 3), ylim=(1e-5, 200))
     for figure in (left, right):
         figure.axes[0].set_xticks(range(-3, 4))
         figure.axes[0].minorticks_off()
@@ -83,10 +83,10 @@ def epsilon_slider():
         [left, right],
         moving,
         label="Move ε",
-        values=[f"ε = {number(e)}: h′(0) = {number(top)}, h(1) = {number(h)}" for e, top, h in frames],
-        spoken=[f"epsilon {spoken(e)}, slope at zero {spoken(top)}, h of one {spoken(h)}" for e, top, h in frames],
+        values=[f"ε = {number(e)}: f′(0) = {number(top)}, f(1) = {number(f)}" for e, top, f in frames],
+        spoken=[f"epsilon {spoken(e)}, slope at zero {spoken(top)}, f of one {spoken(f)}" for e, top, f in frames],
         start=all_eps.index(0.1),
-        alt="Two plots over t from −3 to 3. Left: the third core coordinate h rises from −√(3/2) to √(3/2), dashed "
+        alt="Two plots over t from −3 to 3. Left: the third core coordinate f rises from −√(3/2) to √(3/2), dashed "
         "lines, and crosses 0 at t = 0; the smaller ε, the closer it is to a jump. Right, on a logarithmic scale: its "
         "derivative has its peak at t = 0; a smaller ε makes the peak higher and narrower and the tails lower. Thin "
         "lines show ε = 0.01 (dotted), 0.1 (dashed), 1 (dash-dotted) and 10 (full).",
