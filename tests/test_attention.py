@@ -388,7 +388,9 @@ def test_queries_that_see_all_keys_alike():
     gain, bias = [2, -1, 3], [1, 0, 5]
     query = sp.Matrix([c / g for g in gain])
     assert vanishes(query.dot(layer(z, gain, bias, eps)) - query.dot(sp.Matrix(bias)))
-    assert vanishes(c * ones(3).dot(core(z, eps)))
+    along = c * ones(3)
+    assert vanishes(along.dot(core(z, eps)))
+    assert vanishes(along.dot(layer(z, [1, 1, 1], bias, eps)) - 6 * c)
     other = sp.Matrix([1, 0, 0])
     products = {other.dot(core(z, 1)) for z in ([1, 0, 0], [0, 0, 0])}
     assert len(products) == 2

@@ -1,6 +1,6 @@
 (* The statements of the page "Gain". *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From lnbook Require Import Definitions Basics Derivatives epsilon.
+From lnbook Require Import Definitions Basics Derivatives epsilon geometry.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope ring_scope.
@@ -123,3 +123,39 @@ move=> ji; rewrite (proj2 (eps_jacobian q0)) (negPf ji) sub0r (mulrC (core ε z 
 by case=> ->; rewrite ?mul0r ?oppr0 ?mulr0.
 Qed.
 End Page.
+
+Section Monotone.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+2.
+Implicit Types (a b w γ β : 'cV[R]_d) (ε c : R).
+
+(* For d ≥ 2 and ε > 0 the layer is monotone, ⟨y(a) − y(b), a − b⟩ ≥ 0 for all inputs, if and only if all gains are equal and
+   not negative *)
+Theorem gain_monotone ε γ β : 0 < ε ->
+  (forall a b, 0 <= ⟨layer_norm ε γ β a - layer_norm ε γ β b, a - b⟩) <-> exists2 c, 0 <= c & γ = c *: ones.
+Proof.
+move=> e0; split=> [H|[c c0 ->] a b]; last first.
+  rewrite /layer_norm opprD addrACA subrr addr0 ![(c *: ones) ⊙ _]hadamardC !hadamardZr ![_ ⊙ ones]hadamardC.
+  rewrite !hadamard_ones -scalerBr dotZl mulr_ge0 //.
+  have qa := variance_eps a e0; have qb := variance_eps b e0.
+  have [-> _ _] := two_points (ltW e0) qa qb; have ra := root_gt0 a e0; have rb := root_gt0 b e0.
+  apply: addr_ge0; first by rewrite mulr_ge0 ?sqr_ge0 // divr_ge0 ?ler0n // addr_ge0 ?ltW.
+  apply: divr_ge0; last by apply: ltW; rewrite !mulr_gt0 ?exprn_gt0 ?ltr0n.
+  by apply: mulr_ge0 (sqr_ge0 _); rewrite mulr_ge0 ?mulr_ge0 ?ler0n ?addr_ge0 ?(ltW e0) ?(ltW ra) ?(ltW rb).
+have form h : 0 <= ⟨γ ⊙ centred h, h⟩.
+  have := H h 0; rewrite subr0 /layer_norm opprD addrACA subrr addr0 -hadamardBr.
+  have -> : core ε 0 = 0 :> 'cV[R]_d by rewrite /core centred0 scaler0.
+  by rewrite subr0 hadamardZr dotZl pmulr_rge0 // invr_gt0 root_gt0.
+have shift w (s : R) : mean w = 0 -> 0 <= ⟨γ ⊙ w, w⟩ + s * ⟨γ, w⟩.
+  move=> mw; have := form (w + s *: ones); rewrite centred_shift (centred_id mw) dotDr dotZr.
+  have -> // : ⟨γ ⊙ w, ones⟩ = ⟨γ, w⟩ by rewrite -dot_hadamard [γ ⊙ ones]hadamardC hadamard_ones dotC.
+have flat w : mean w = 0 -> ⟨γ, w⟩ = 0.
+  move=> mw; apply/eqP/negPn/negP => n0; have := shift w (- (⟨γ ⊙ w, w⟩ + 1) / ⟨γ, w⟩) mw.
+  by rewrite divfK // opprD addrA subrr add0r oppr_ge0 ler10.
+have [c cE] : exists c, γ = c *: ones.
+  by apply/centred_eq0/eqP; rewrite -dot_eq0 dot_centred2 dotC flat ?mean_centred.
+exists c => //; have [p0 pn] := pair_step_centred R m; have := shift _ 0 p0.
+rewrite mul0r addr0 cE hadamardC hadamardZr hadamardC hadamard_ones dotZl pmulr_lge0 //.
+by rewrite lt_def dot_eq0 pn dot_ge0.
+Qed.
+End Monotone.

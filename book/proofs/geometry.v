@@ -1,5 +1,5 @@
 (* The statements of the page "Geometry". *)
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect all_algebra all_fingroup ring.
 From lnbook Require Import Definitions Basics Derivatives epsilon shift_invariance.
 Import Order.TTheory GRing.Theory Num.Theory.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -369,15 +369,19 @@ Section TwoOne.
 Variables (R : rcfType).
 Implicit Types (ε : R).
 
+Lemma centred_two (z : 'cV[R]_2) : centred z = ((z 0 0 - z 1 0) / 2) *: vec [:: 1; -1].
+Proof.
+have m : mean z = (z 0 0 + z 1 0) / 2.
+  rewrite /mean !big_ord_recl big_ord0 addr0; congr ((_ + z _ _) / _); exact: val_inj.
+apply/vecP; case=> [[|[|k]] //= i]; rewrite centredE m !mxE /=.
+  by rewrite (_ : Ordinal i = 0); [field|apply: val_inj].
+by rewrite (_ : Ordinal i = 1); [field|apply: val_inj].
+Qed.
 Lemma core_two ε (z : 'cV[R]_2) : let s := (z 0 0 - z 1 0) / 2 in
   variance z = s ^+ 2 /\ core ε z = (√(s ^+ 2 + ε))^-1 *: vec [:: s; - s].
 Proof.
-move=> s; have m : mean z = (z 0 0 + z 1 0) / 2.
-  rewrite /mean !big_ord_recl big_ord0 addr0; congr ((_ + z _ _) / _); exact: val_inj.
-have v : centred z = vec [:: s; - s].
-  apply/vecP; case=> [[|[|k]] //= i]; rewrite centredE m !mxE /= /s.
-    by rewrite (_ : Ordinal i = 0); [field|apply: val_inj].
-  by rewrite (_ : Ordinal i = 1); [field|apply: val_inj].
+move=> s; have v : centred z = vec [:: s; - s].
+  by rewrite centred_two -/s; apply/vecP; case=> [[|[|k]] //= i]; rewrite !mxE /=; ring.
 have q : variance z = s ^+ 2 by rewrite /variance v !big_ord_recl big_ord0 !mxE /=; field.
 by rewrite /core q v.
 Qed.
@@ -495,3 +499,353 @@ split.
   apply: (@gradient_ext _ _ (fun=> ℓ β)) => [γ'|]; first by rewrite yE.
   by move=> η η0; exists 1; rewrite ?ltr01 // => h _; rewrite subrr dot0l subrr normr0 mulr_ge0 ?norm_ge0 ?(ltW η0).
 Qed.
+
+Section Cores.
+Variables (R : rcfType) (n : nat).
+Notation d := n.+1.
+Implicit Types (a b h x y z : 'cV[R]_d) (Q : 'M[R]_d) (ε c : R).
+
+Lemma matrix_ext m (A B : 'M[R]_(m, d)) : (forall h, A *m h = B *m h) -> A = B.
+Proof.
+by move=> H; apply/matrixP => i j; have /matrixP/(_ i 0) := H (delta_mx j 0); rewrite -!colE !mxE.
+Qed.
+
+(* For ε = 0 two inputs with q > 0 have the same core if and only if the one's centred vector is c > 0 times the other's *)
+Theorem invertible_no_eps a b : 0 < variance a -> 0 < variance b ->
+  core 0 a = core 0 b <-> exists2 c, 0 < c & centred b = c *: centred a.
+Proof.
+move=> qa qb; have [ra rb] : 0 < √(variance a) /\ 0 < √(variance b) by rewrite !sqrt_gt0.
+rewrite /core !addr0; split=> [H|[c c0 H]].
+  exists (√(variance b) / √(variance a)); first exact: divr_gt0.
+  by rewrite -scalerA H scalerA mulfV ?scale1r ?gt_eqF.
+have -> : variance b = c ^+ 2 * variance a by rewrite -(variance_centred b) H varianceZ variance_centred.
+rewrite (sqrtrM _ (sqr_ge0 c)) sqrtr_sqr gtr0_norm // H scalerA invfM mulrAC mulVf ?gt_eqF // mul1r //.
+Qed.
+
+(* The amplification is 2/(r + s) if and only if a − b is centred and either r = s, or ε = 0 and u(a) = −u(b) *)
+Theorem two_points_attained ε a b : 0 <= ε -> 0 < variance a + ε -> 0 < variance b + ε -> a <> b ->
+  let r := √(variance a + ε) in let s := √(variance b + ε) in
+  ‖core ε a - core ε b‖ / ‖a - b‖ = 2 / (r + s)
+  <-> mean (a - b) = 0 /\ (r = s \/ ε = 0 /\ core ε a = - core ε b).
+Proof.
+move=> e0 qa qb ab r s; have [E _ same] := two_points e0 qa qb; rewrite -/r -/s in E same.
+have r0 : 0 < r by rewrite sqrt_gt0.
+have s0 : 0 < s by rewrite sqrt_gt0.
+have rs : 0 < r + s by rewrite addr_gt0.
+have h0 : 0 < ‖a - b‖ by rewrite norm_gt0 subr_eq0; apply/eqP.
+have step : centred (a - b) = r *: core ε a - s *: core ε b by rewrite !core_root // centredB.
+split=> [/(canRL (divfK (lt0r_neq0 h0))) H|[m0 [rs1|[e00 ua]]]]; last first.
+- have hE : a - b = - ((r + s) *: core ε b).
+    by rewrite -(centred_id m0) step ua scalerN -opprD -scalerDl.
+  have u0 : core ε b != 0 by apply/eqP => u0; move: h0; rewrite hE u0 scaler0 oppr0 norm0 ltxx.
+  rewrite hE ua -opprD !normN -mulr2n -scaler_nat; move: (core ε b) u0 => w w0.
+  rewrite !normZ ger0_norm ?ler0n // (gtr0_norm rs).
+  by rewrite -mulf_div divff ?mulr1 // norm_eq0.
+- by rewrite same // mulfK ?gt_eqF // -rs1 -mulr2n -mulr_natl invfM mulrA mulfV ?mul1r ?pnatr_eq0.
+set du := core ε a - core ε b in E H *; set h := a - b in E H h0 step *.
+have hE : ‖h‖ = (r + s) / 2 * ‖du‖ by rewrite H; field; rewrite gt_eqF.
+set rest := d%:R * ε * (r + s) * (r - s) ^+ 2 / (2 * r ^+ 2 * s ^+ 2) in E.
+have rest0 : 0 <= rest.
+  apply: divr_ge0; last by apply: ltW; rewrite !mulr_gt0 ?exprn_gt0 ?ltr0n.
+  by apply: mulr_ge0 (sqr_ge0 _); apply: mulr_ge0 (ltW rs); rewrite mulr_ge0 ?ler0n.
+have restE : rest = 0.
+  apply/le_anti; rewrite rest0 andbT; have := dot_le du h.
+  by rewrite E hE (_ : ‖du‖ * _ = (r + s) / 2 * ‖du‖ ^+ 2) ?ger_addl //; ring.
+have hdu : h = ((r + s) / 2) *: du.
+  apply/eqP; rewrite -subr_eq0 -dot_eq0 dot_sub dotZl !dotZr (dotC h) E restE addr0.
+  by rewrite -!sqr_norm hE; apply/eqP; ring.
+have m0 : mean h = 0 by rewrite hdu meanZ /du meanB !mean_core subrr mulr0.
+split=> //; move/eqP: restE; rewrite mulf_eq0 invr_eq0 [X in _ || X]gt_eqF ?mulr_gt0 ?exprn_gt0 ?ltr0n // orbF.
+rewrite mulf_eq0 sqrf_eq0 subr_eq0; case: (eqVneq r s) => [rs1 _|rs1]; first by left.
+rewrite orbF mulf_eq0 (gt_eqF rs) orbF mulf_eq0 (negPf (d_neq0 R n)) => /eqP e00; right; split=> //.
+have rsn : (r - s) / 2 != 0 by rewrite mulf_neq0 ?invr_eq0 ?pnatr_eq0 // subr_eq0.
+move: step; rewrite centred_id // hdu /du; move: (core ε a) (core ε b) => u w step.
+apply: (scalerI rsn); apply/vecP => i; have /vecP/(_ i) := step; rewrite !mxE; move: (u i 0) (w i 0) => p k H1.
+have -> : (r - s) / 2 * p = (r - s) / 2 * - k + (r * p - s * k - (r + s) / 2 * (p - k)) by field.
+by rewrite H1 subrr addr0.
+Qed.
+
+(* u_i − u_j = (z_i − z_j)/√(q + ε); so the coordinates of the core stand in the order of the input's, with the same ties,
+   and ratios of differences stay; with one gain c > 0 and one bias the same holds of the output *)
+Theorem order ε z : 0 < variance z + ε ->
+  let same_order y := forall i j, (y i 0 <= y j 0) = (z i 0 <= z j 0) /\ (y i 0 = y j 0 <-> z i 0 = z j 0) in
+  let same_ratios y := forall i j k l, z k 0 != z l 0 ->
+    (y i 0 - y j 0) / (y k 0 - y l 0) = (z i 0 - z j 0) / (z k 0 - z l 0) in
+  [/\ forall i j, core ε z i 0 - core ε z j 0 = (z i 0 - z j 0) / √(variance z + ε),
+      same_order (core ε z) /\ same_ratios (core ε z)
+    & forall c t, 0 < c -> let y := layer_norm ε (c *: ones) (t *: ones) z in same_order y /\ same_ratios y].
+Proof.
+move=> q0 same_order same_ratios; have r0 := sqrt_gt0 q0; set r := √(variance z + ε) in r0 *.
+have E i j : core ε z i 0 - core ε z j 0 = (z i 0 - z j 0) / r.
+  by rewrite !coreE !centredE -/r; field; rewrite gt_eqF.
+suff main y c : 0 < c -> (forall i j, y i 0 - y j 0 = c * (z i 0 - z j 0)) -> same_order y /\ same_ratios y.
+  split=> //; first by apply: (main _ r^-1) => [|i j]; rewrite ?invr_gt0 // E mulrC.
+  move=> c t c0 y; apply: (main _ (c / r)) => [|i j]; first exact: divr_gt0.
+  have yE k : y k 0 = c * core ε z k 0 + t.
+    by rewrite layer_normE [(c *: ones) k 0]mxE [(t *: ones) k 0]mxE onesE !mulr1.
+  by rewrite !yE opprD addrACA subrr addr0 -mulrBr E mulrA mulrAC.
+move=> c0 H; split=> [i j|i j k l kl].
+  split; first by rewrite -subr_le0 H pmulr_rle0 // subr_le0.
+  split=> [ij|ij]; apply/eqP; rewrite -subr_eq0.
+    by have := H i j; rewrite ij subrr => /esym/eqP; rewrite mulf_eq0 gt_eqF.
+  by rewrite H ij subrr mulr0.
+by rewrite !H; field; rewrite subr_eq0 kl gt_eqF.
+Qed.
+
+(* the correlation of two inputs *)
+Definition corr a b : R := ⟨centred a, centred b⟩ / (‖centred a‖ * ‖centred b‖).
+
+(* (1/d) ⟨u(a), u(b)⟩ = ρ √(q_a q_b / ((q_a + ε)(q_b + ε))); at ε = 0 it is ρ, and ‖u(a) − u(b)‖² = 2d (1 − ρ) *)
+Theorem correlation ε a b : 0 <= ε -> 0 < variance a -> 0 < variance b -> let ρ := corr a b in
+  [/\ ⟨core ε a, core ε b⟩ / d%:R
+        = ρ * √(variance a * variance b / ((variance a + ε) * (variance b + ε))),
+      ⟨core 0 a, core 0 b⟩ / d%:R = ρ
+    & ‖core 0 a - core 0 b‖ ^+ 2 = 2 * d%:R * (1 - ρ)].
+Proof.
+move=> e0 qa qb ρ.
+have main e : 0 <= e -> ⟨core e a, core e b⟩ / d%:R
+    = ρ * √(variance a * variance b / ((variance a + e) * (variance b + e))).
+  move=> {}e0; have [a0 b0] : 0 < variance a + e /\ 0 < variance b + e by rewrite !ltr_paddr.
+  have len x : ‖centred x‖ = √d%:R * √(variance x) by rewrite /norm dot_variance sqrtrM ?ler0n.
+  rewrite (sqrt_div _ (mulr_ge0 (ltW qa) (ltW qb))) (sqrtrM _ (ltW qa)) (sqrtrM _ (ltW a0)).
+  rewrite /ρ /corr !len /core dotZl dotZr; have dd : d%:R = √d%:R ^+ 2 :> R by rewrite sqrK ?ler0n.
+  have dn : √d%:R != 0 :> R by rewrite sqrt_neq0 ?ltr0n.
+  rewrite [in LHS]dd; move: (√d%:R) dn (sqrt_neq0 qa) (sqrt_neq0 qb) (sqrt_neq0 a0) (sqrt_neq0 b0).
+  move: (√(variance a)) (√(variance b)) (√(variance a + e)) (√(variance b + e)) => ? ? ? ? ? ? ? ? ? ?; field.
+  by apply/and5P; split.
+have E0 : ⟨core 0 a, core 0 b⟩ / d%:R = ρ.
+  by rewrite main // !addr0 divff ?sqrtr1 ?mulr1 // mulf_neq0 // gt_eqF.
+split=> //; first exact: main.
+have one x : 0 < variance x -> ⟨core 0 x, core 0 x⟩ = d%:R.
+  by move=> x0; rewrite -sqr_norm sqr_norm_core addr0 // mulfK // gt_eqF.
+rewrite sqr_norm dot_sub !one // -E0; field.
+by rewrite d1_neq0.
+Qed.
+
+(* Among all vectors of mean 0 and variance 1 the core at ε = 0 is the nearest to z, and the only one that is as near; the
+   squared distance is dμ² + d(√q − 1)² *)
+Theorem nearest_point z : 0 < variance z -> let u := core 0 z in
+  [/\ u = (√(variance z))^-1 *: centred z, mean u = 0 /\ variance u = 1,
+      forall x, mean x = 0 -> variance x = 1 -> ‖z - u‖ <= ‖z - x‖ /\ (‖z - x‖ = ‖z - u‖ -> x = u)
+    & ‖z - u‖ ^+ 2 = d%:R * mean z ^+ 2 + d%:R * (√(variance z) - 1) ^+ 2].
+Proof.
+move=> q0 u; have r0 := sqrt_gt0 q0; have rr := sqrK (ltW q0).
+have uE : u = (√(variance z))^-1 *: centred z by rewrite /u /core addr0.
+have vu : centred z = √(variance z) *: u by rewrite uE scalerA mulfV ?scale1r ?gt_eqF.
+have mu : mean u = 0 by exact: mean_core.
+have qu : variance u = 1 by rewrite uE varianceZ variance_centred exprVn rr mulVf ?gt_eqF.
+have len x : mean x = 0 -> variance x = 1 -> ⟨x, x⟩ = d%:R.
+  by move=> m0 q1; rewrite -{1 2}(centred_id m0) dot_variance q1 mulr1.
+have zx x : mean x = 0 -> ⟨z, x⟩ = √(variance z) * ⟨u, x⟩.
+  by move=> m0; rewrite -{1}(centred_id m0) -dot_centred vu dotZl.
+have zz : ⟨z, z⟩ = d%:R * variance z + d%:R * mean z ^+ 2 by rewrite pythagoras dot_variance.
+have E x : mean x = 0 -> variance x = 1 -> ‖z - x‖ ^+ 2 = ‖z - u‖ ^+ 2 + √(variance z) * ⟨u - x, u - x⟩.
+  move=> m0 q1; rewrite !sqr_norm !dot_sub (zx x m0) (zx u mu) (len x m0 q1) (len u mu qu).
+  by move: (⟨z, z⟩) (⟨u, x⟩) => p k; ring.
+split=> // [x m0 q1|].
+  split=> [|H].
+    apply: ler_of_sqr (norm_ge0 _) _; rewrite (E x) // ler_addl mulr_ge0 ?dot_ge0 //; exact: ltW.
+  have := E x m0 q1; rewrite H => /eqP; rewrite -subr_eq0 opprD addrA subrr sub0r oppr_eq0.
+  by rewrite mulf_eq0 gt_eqF //= dot_eq0 subr_eq0 => /eqP.
+rewrite sqr_norm dot_sub zz (zx u mu) (len u mu qu) -{1}rr; by ring.
+Qed.
+
+(* For an orthogonal Q, u(Qz) = Q u(z) for all z if and only if Q1 = 1 or Q1 = −1. Permutations are among them, and −I *)
+Theorem symmetry : let orthogonal Q := Q^T *m Q = 1%:M in
+  [/\ forall ε Q, 0 < ε -> orthogonal Q ->
+        (forall z, core ε (Q *m z) = Q *m core ε z) <-> Q *m ones = ones \/ Q *m ones = - ones,
+      forall s : 'S_d, orthogonal (perm_mx s) /\ perm_mx s *m ones = ones :> 'cV[R]_d
+    & orthogonal (- 1%:M) /\ - 1%:M *m ones = - ones :> 'cV[R]_d].
+Proof.
+move=> orthogonal; split.
+- move=> ε Q e0 QQ; have keep x y : ⟨Q *m x, Q *m y⟩ = ⟨x, y⟩ by rewrite dot_mulmx mulmxA QQ mul1mx.
+  split=> [H|H].
+    have : core ε (Q *m ones) = 0 by rewrite H /core centred_ones scaler0 mulmx0.
+    move/eqP; rewrite scaler_eq0 invr_eq0 (negPf (sqrt_neq0 (variance_eps _ e0))) => /eqP/centred_eq0[c cE].
+    have := keep ones ones; rewrite cE dotZl dotZr dot_ones_ones mulrA -[RHS]mul1r => /(mulIf (d_neq0 R n))/eqP.
+    by rewrite -expr2 sqrf_eq1 => /orP[]/eqP ->; [left|right]; rewrite ?scale1r ?scaleN1r.
+  have [c cc cE] : exists2 c : R, c * c = 1 & Q *m ones = c *: ones.
+    by case: H => ->; [exists 1|exists (-1)]; rewrite ?mulr1 ?scale1r ?mulrNN ?mulr1 ?scaleN1r.
+  move=> z; have mQ : mean (Q *m z) = c * mean z.
+    rewrite !mean_dot mulrA; congr (_ / _); rewrite -[ones in LHS]scale1r -cc -scalerA -cE dotZl keep //.
+  have vQ : centred (Q *m z) = Q *m centred z.
+    by rewrite /centred mulmxBr -scalemxAr cE mQ scalerA mulrC.
+  by rewrite /core variance_dot vQ keep -variance_dot -scalemxAr.
+- move=> s; split; first by rewrite /orthogonal tr_perm_mx -perm_mxM mulVg perm_mx1.
+  apply/vecP => i; rewrite mxE (bigD1 (s i)) //= !mxE eqxx mul1r big1 ?addr0 // => j ji.
+  by rewrite !mxE eq_sym (negPf ji) mul0r.
+- by split; rewrite ?/orthogonal ?linearN /= ?trmx1 ?mulNmx ?mulmxN ?opprK ?mul1mx.
+Qed.
+
+(* J⁺ = √(q + ε) (P + v vᵀ/(dε)) *)
+Definition J_plus ε z : 'M[R]_d :=
+  √(variance z + ε) *: (P + (d%:R * ε)^-1 *: (centred z *m (centred z)^T)).
+
+(* JJ⁺ = J⁺J = P and J⁺1 = 0; the smallest step that changes the core by the centred vector k, to first order, is J⁺k *)
+Theorem jac_pseudoinverse ε z : 0 < ε ->
+  [/\ J ε z *m J_plus ε z = P, J_plus ε z *m J ε z = P, J_plus ε z *m ones = 0
+    & forall k : 'cV[R]_d, mean k = 0 -> J ε z *m (J_plus ε z *m k) = k
+        /\ forall h, J ε z *m h = k -> ‖J_plus ε z *m k‖ <= ‖h‖ /\ (‖h‖ = ‖J_plus ε z *m k‖ -> h = J_plus ε z *m k)].
+Proof.
+move=> e0; have q0 := variance_eps z e0; set r := √(variance z + ε).
+have rn : r != 0 := sqrt_neq0 q0. have en := lt0r_neq0 e0. have dn := d_neq0 R n. have qn := lt0r_neq0 q0.
+set v := centred z; have vv : ⟨v, v⟩ = d%:R * variance z by exact: dot_variance.
+have JpE h : J_plus ε z *m h = r *: (centred h + (⟨v, h⟩ / (d%:R * ε)) *: v).
+  by rewrite -scalemxAl mulmxDl P_mul -scalemxAl outer_mul scalerA (mulrC _^-1 ⟨_, _⟩).
+have vc h : ⟨v, centred h⟩ = ⟨v, h⟩ by exact: dot_centred2.
+have J1 : J ε z *m J_plus ε z = P.
+  apply: matrix_ext => h; rewrite -mulmxA JpE P_mul J_mul -/v -/r centredZ centredD centredZ !centredK dotZr dotDr dotZr vc vv.
+  apply/vecP => i; rewrite !mxE /=; move: (⟨v, h⟩) ((_ : R) * 1) => k t.
+  move: (variance z) qn => q qn; field; by rewrite rn en qn d1_neq0.
+have J2 : J_plus ε z *m J ε z = P.
+  have JpT : (J_plus ε z)^T = J_plus ε z by rewrite linearZ /= linearD /= P_tr linearZ /= trmx_mul trmxK.
+  by rewrite -(trmxK (_ *m _)) trmx_mul JpT J_tr J1 P_tr.
+have Jp1 : J_plus ε z *m ones = 0.
+  by rewrite JpE centred_ones dotC dot_ones_centred mul0r scale0r addr0 scaler0.
+split=> // k mk; have Jk : J ε z *m (J_plus ε z *m k) = k by rewrite mulmxA J1 P_mul centred_id.
+split=> // h hk; have hc : J_plus ε z *m k = centred h by rewrite -hk mulmxA J2 P_mul.
+rewrite hc norm_centred_le; split=> // H; have := pythagoras h.
+rewrite -!sqr_norm H -[X in X = _]addr0 => /addrI/esym/eqP; rewrite mulf_eq0 (negPf dn) sqrf_eq0 => /eqP/centred_id.
+exact: esym.
+Qed.
+End Cores.
+
+(* det(I + a bᵀ) = 1 + ⟨b, a⟩ *)
+Lemma det_one_plus (R : rcfType) k (a b : 'cV[R]_k) : \det (1%:M + a *m b^T) = 1 + ⟨b, a⟩.
+Proof.
+have E1 : block_mx 1%:M (- a) b^T 1%:M *m block_mx 1%:M a 0 1%:M = block_mx 1%:M 0 b^T (1 + ⟨b, a⟩)%:M.
+  rewrite mulmx_block !mul1mx !mulmx1 !mulmx0 !addr0 subrr.
+  by rewrite [b^T *m a]mx11_scalar -dotE -raddfD /= addrC.
+have E2 : block_mx 1%:M a 0 1%:M *m block_mx 1%:M (- a) b^T 1%:M = block_mx (1%:M + a *m b^T) 0 b^T 1%:M.
+  by rewrite mulmx_block !mul1mx !mul0mx !mulmx1 !add0r addNr.
+have := congr1 determinant E1; rewrite det_mulmx det_ublock !det1 !mulr1 det_lblock det1 mul1r det_scalar1 => <-.
+have := congr1 determinant E2; rewrite det_mulmx det_ublock !det1 !mul1r det_lblock det1 mulr1 => <-.
+by [].
+Qed.
+
+(* at d = 2 the centred vectors are a line, and J multiplies them by ε/(q + ε)^(3/2) *)
+Lemma J_two (R : rcfType) m ε (z w : 'cV[R]_m.+2) : m.+2 = 2%N -> 0 < variance z + ε -> mean w = 0 ->
+  J ε z *m w = (ε / √(variance z + ε) ^+ 3) *: w.
+Proof.
+move=> [m0]; move: z w; rewrite m0 => z w q0 mw {m m0}.
+have r0 := sqrt_neq0 q0; have rr := sqrK (ltW q0); set r := √_ in r0 rr *.
+have vv := dot_variance z; rewrite J_mul -/r -rr (centred_id mw) -(centred_id mw) (centred_two w) (centred_two z).
+rewrite (centred_two z) in vv; move: vv; move: (vec _) ((z 0 0 - _) / _) ((w 0 0 - _) / _) => p b a.
+rewrite !dotZl !dotZr => vv; rewrite !scalerA -scalerBl !scalerA; congr (_ *: _).
+have -> : ε = r ^+ 2 - variance z by rewrite rr addrC addKr.
+have -> : variance z = b * (b * ⟨p, p⟩) / 2 by rewrite vv mulrAC divff ?mul1r ?pnatr_eq0.
+by move: (⟨p, p⟩) => t; field.
+Qed.
+
+Section Determinant.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+2.
+Implicit Types (z h w : 'cV[R]_d) (ε c : R).
+
+(* B is a basis of the centred vectors: d − 1 of them, independent *)
+Definition centred_basis (B : 'M[R]_(d, d.-1)) : Prop := \rank B = d.-1 /\ forall j, mean (col j B) = 0.
+(* x is an eigenvalue of A on the centred vectors *)
+Definition centred_eigenvalue (A : 'M[R]_d) (x : R) : Prop := exists2 w, w != 0 & mean w = 0 /\ A *m w = x *: w.
+
+(* Let q + ε > 0. On the centred vectors, a space of dimension d − 1, J has the determinant ε (q + ε)^(−(d+1)/2): that of the
+   matrix M with JB = BM, for every basis B. For ε > 0 its largest eigenvalue there is (q + ε)/ε times its smallest one if
+   d ≥ 3, and they are equal if d = 2 *)
+Theorem jac_determinant ε z : 0 <= ε -> 0 < variance z + ε ->
+  [/\ exists B, centred_basis B,
+      forall B, centred_basis B -> exists2 M, J ε z *m B = B *m M & forall M', J ε z *m B = B *m M' -> M' = M,
+      forall B M, centred_basis B -> J ε z *m B = B *m M -> \det M = ε / √(variance z + ε) ^+ d.+1
+    & 0 < ε -> exists l s, [/\ centred_eigenvalue (J ε z) l, centred_eigenvalue (J ε z) s,
+        forall x, centred_eigenvalue (J ε z) x -> s <= x <= l
+        & ((2 < d)%N -> l = (variance z + ε) / ε * s) /\ (d = 2%N -> l = s)]].
+Proof.
+move=> e0 q0; have dn := d_neq0 R m.+1; set r := √(variance z + ε); have r0 : 0 < r := sqrt_gt0 q0.
+have rr : r ^+ 2 = variance z + ε by rewrite sqrK // ltW.
+set v := centred z; have vv : ⟨v, v⟩ = d%:R * variance z := dot_variance z.
+have ones1 : \rank (ones : 'cV[R]_d) = 1%N.
+  apply/eqP; rewrite eqn_leq rank_leq_col lt0n mxrank_eq0; apply/eqP => H.
+  by have := dot_ones_ones R m.+1; rewrite H dot0l => /eqP; rewrite eq_sym (negPf dn).
+have basis (B : 'M[R]_(d, d.-1)) : centred_basis B -> B^T *m ones = 0.
+  move=> [_ B0]; apply/vecP => j; rewrite mxE (eq_bigr (fun i => (col j B) i 0)) => [|i _]; last by rewrite !mxE mulr1.
+  by rewrite sum_mean B0 mulr0 mxE.
+(* a matrix of centred columns is B times one *)
+have span (B : 'M[R]_(d, d.-1)) k (A : 'M[R]_(d, k)) : centred_basis B -> A^T *m ones = 0 -> exists D, A = B *m D.
+  move=> Bb /sub_kermxP A1; have /sub_kermxP B1 := basis B Bb.
+  have /leqifP := mxrank_leqif_sup B1; rewrite mxrank_tr (proj1 Bb) mxrank_ker ones1 subn1 /=.
+  case: ifP => [B2 _|_]; last by rewrite ltnn.
+  have /submxP[D DE] := submx_trans A1 B2; exists D^T.
+  by rewrite -[A]trmxK DE trmx_mul trmxK.
+have inj (B : 'M[R]_(d, d.-1)) M M' : centred_basis B -> B *m M = B *m M' -> M = M' :> 'M[R]_d.-1.
+  move=> [rB _] /(congr1 trmx); rewrite !trmx_mul => H; apply/trmx_inj/row_free_inj; last exact: H.
+  by rewrite /row_free mxrank_tr rB.
+have JB (B : 'M[R]_(d, d.-1)) : centred_basis B -> exists2 a, v = B *m a
+    & J ε z *m B = B *m (r^-1 *: (1%:M + (- (d%:R * r ^+ 2)^-1 *: a) *m (B^T *m v)^T)).
+  move=> Bb; have [|a va] := span B _ v Bb.
+    by apply/vecP => i; rewrite ord1 -dotE dotC dot_ones_centred mxE.
+  exists a => //; rewrite /J -/v -/r -rr -[in LHS]scalemxAl -[in RHS]scalemxAr; congr (r^-1 *: _).
+  rewrite mulmxBl mulmxDr mulmx1 [(B^T *m v)^T]trmx_mul trmxK; congr (_ + _).
+    rewrite /P mulmxBl mul1mx -scalemxAl -mulmxA -[ones^T *m B]trmxK trmx_mul trmxK (basis B Bb) trmx0 mulmx0.
+    by rewrite scaler0 subr0.
+  by rewrite -!scalemxAl -scalemxAr scaleNr !mulmxA -va.
+have qE : variance z = r ^+ 2 - ε by rewrite rr addrK.
+have rn := lt0r_neq0 r0.
+have share (D : R) : D != 0 -> 1 - D * variance z / (D * r ^+ 2) = ε / r ^+ 2.
+  by move=> Dn; rewrite qE; field; rewrite Dn rn.
+have detM B M : centred_basis B -> J ε z *m B = B *m M -> \det M = ε / r ^+ d.+1.
+  move=> Bb; have [a va ->] := JB B Bb => /(inj B _ _ Bb) <-.
+  rewrite detZ det_one_plus dotZr dot_mulmx trmxK -va vv exprVn /= (_ : 1 + _ = ε / r ^+ 2).
+    by rewrite mulrCA -invfM -exprD addn2.
+  by rewrite mulNr [X in 1 - X]mulrC -(share d%:R).
+have e1 : ε / r ^+ 3 = (ε / r ^+ 2) / r by rewrite exprSr invfM mulrA.
+have range x : centred_eigenvalue (J ε z) x -> ε / r ^+ 3 <= x <= r^-1.
+  move=> [w w0 [mw Jw]]; have ww : 0 < ⟨w, w⟩ by rewrite lt_def dot_eq0 w0 dot_ge0.
+  have cs := cauchy_schwarz_sqr v w; rewrite vv in cs.
+  have xE : x * ⟨w, w⟩ = r^-1 * (⟨w, w⟩ - ⟨v, w⟩ ^+ 2 / (d%:R * r ^+ 2)).
+    by rewrite -dotZl -Jw J_mul -/v -/r -rr (centred_id mw) dotZl dotBl dotZl mulrAC -expr2.
+  rewrite -[_ <= x](ler_pmul2r ww) -[x <= _](ler_pmul2r ww) xE e1; have D0 : 0 < d%:R * r ^+ 2 by rewrite mulr_gt0 ?ltr0n ?exprn_gt0.
+  apply/andP; split; last first.
+    by rewrite ler_pmul2l ?invr_gt0 // ler_subl_addr ler_addl divr_ge0 ?sqr_ge0 // ltW.
+  rewrite [_ / r]mulrC -mulrA ler_pmul2l ?invr_gt0 // -(share d%:R) // mulrBl mul1r ler_add2l ler_opp2.
+  by rewrite [X in _ <= X]mulrAC ler_pmul2r ?invr_gt0.
+have [p0 pn] := pair_step_centred R m.
+have small : centred_eigenvalue (J ε z) (ε / r ^+ 3).
+  have [v0|v0] := eqVneq v 0; last first.
+    exists v => //; split; first exact: mean_centred.
+    rewrite J_mul -/v -/r centredK vv -rr -[X in X - _]scale1r -scalerBl scalerA; congr (_ *: _).
+    by rewrite share // e1 mulrC.
+  exists (pair_step R m) => //; split=> //.
+  have q00 : variance z = 0 by apply/eqP; rewrite variance_eq0 -/v v0.
+  rewrite J_mul -/v -/r v0 scaler0 subr0 (centred_id p0) e1 rr q00 add0r divff ?mul1r //.
+  by move: q0; rewrite q00 add0r => /lt0r_neq0.
+split.
+- pose B := col_mx (const_mx (-1)) 1%:M : 'M[R]_(1 + d.-1, d.-1); exists B; split.
+    have E : row_mx 0 1%:M *m B = 1%:M :> 'M[R]_d.-1 by rewrite mul_row_col mul0mx mul1mx add0r.
+    by apply/eqP; rewrite eqn_leq rank_leq_col /=; have := mxrankM_maxr (row_mx 0 1%:M) B; rewrite E mxrank1.
+  move=> j; have := @big_split_ord R 0 _ 1 d.-1 xpredT (fun i => col j B i 0); rewrite /mean => ->.
+  rewrite big_ord1 mxE col_mxEu mxE (bigD1 j) //= mxE col_mxEd mxE eqxx big1 => [|i ij].
+    by rewrite addr0 addNr mul0r.
+  by rewrite mxE col_mxEd mxE (negPf ij).
+- move=> B Bb; have [a _ E] := JB B Bb; eexists; first exact: E.
+  by move=> M' H; apply: (inj B _ _ Bb); rewrite -H -E.
+- by move=> B M Bb H; rewrite (detM B).
+move=> ep; have en := lt0r_neq0 ep.
+have big : (2 < d)%N -> centred_eigenvalue (J ε z) r^-1.
+  move=> d2; have [v0|v0] := eqVneq v 0.
+    exists (pair_step R m) => //; split=> //.
+    by rewrite J_mul -/v -/r v0 scaler0 subr0 (centred_id p0).
+  have [K [KE Kr]] := proj2 (eps_eigen_orthogonal ε z) v0.
+  have /rowV0Pn[w wK w0] : K != 0 by rewrite -mxrank_eq0 Kr subn_eq0 -ltnNge.
+  have wK' : (w^T^T <= K)%MS by rewrite trmxK.
+  have [w1 wv] := proj1 (KE w^T) wK'.
+  exists w^T; first by rewrite -trmx0 (inj_eq trmx_inj).
+  split; first by move/eqP: w1; rewrite dot_ones_mean mulf_eq0 (negPf dn) => /eqP.
+  exact: (proj1 (eps_eigen_orthogonal ε z) w^T w1 wv).
+have two : d = 2%N -> forall x, centred_eigenvalue (J ε z) x -> x = ε / r ^+ 3.
+  by move=> d2 x [w w0 [mw]]; rewrite (J_two d2 q0 mw) => /eqP; rewrite -subr_eq0 -scalerBl scaler_eq0 (negPf w0) orbF subr_eq0 => /eqP.
+case: (ltnP 2 d) => d2.
+  exists r^-1, (ε / r ^+ 3); split=> //; first exact: big.
+  split=> // [_|H]; last by move: d2; rewrite H.
+  by rewrite -rr !exprS; field; rewrite en gt_eqF.
+exists (ε / r ^+ 3), (ε / r ^+ 3); have dd : d = 2%N by apply/eqP; rewrite eqn_leq d2.
+by split=> // x /(two dd) ->; rewrite lexx.
+Qed.
+End Determinant.

@@ -894,3 +894,111 @@ apply/eqP; rewrite -subr_eq0 D sqrf_eq0 subr_eq0; apply/eqP/(mulIf c0); rewrite 
 rewrite mulrAC -expr2 H divfK //.
 Qed.
 End DecayBalance.
+
+(* ---- normalizing more than once ---- *)
+Section Repeat.
+Variables (R : rcfType) (n : nat).
+Notation d := n.+1.
+Implicit Types (z w : 'cV[R]_d) (ε : R).
+
+(* s_k = 1 + ε + … + ε^(k−1) *)
+Definition power_sum ε k : R := \sum_(j < k) ε ^+ j.
+(* ε^k + s_k q *)
+Definition repeat_square ε k z : R := ε ^+ k + power_sum ε k * variance z.
+
+Lemma power_sum_ge0 ε k : 0 <= ε -> 0 <= power_sum ε k.
+Proof. by move=> e0; apply: sumr_ge0 => j _; rewrite exprn_ge0. Qed.
+Lemma power_sumS ε k : power_sum ε k.+1 = 1 + ε * power_sum ε k.
+Proof.
+by rewrite /power_sum big_ord_recl expr0 mulr_sumr; congr (_ + _); apply: eq_bigr => j _; rewrite -exprS.
+Qed.
+Lemma repeat_square_gt0 ε k z : 0 < ε -> 0 < repeat_square ε k z.
+Proof. by move=> e0; rewrite ltr_paddr ?exprn_gt0 // mulr_ge0 ?variance_ge0 ?power_sum_ge0 ?ltW. Qed.
+
+Lemma repeat_core ε k z : 0 < ε -> iter k.+1 (core ε) z = (√(repeat_square ε k.+1 z))^-1 *: centred z.
+Proof.
+move=> e0; elim: k => [|k IH].
+  by rewrite /= /core /repeat_square power_sumS /power_sum big_ord0 mulr0 addr0 mul1r expr1 addrC.
+rewrite iterS IH; set Q := repeat_square ε k.+1 z; have Q0 : 0 < Q := repeat_square_gt0 k.+1 z e0.
+rewrite /core varianceZ variance_centred centredZ centredK scalerA -invfM exprVn sqrK ?(ltW Q0) // -sqrtrM; last first.
+  by rewrite addr_ge0 ?(ltW e0) // mulr_ge0 ?variance_ge0 // invr_ge0 ltW.
+have -> : (Q^-1 * variance z + ε) * Q = variance z + ε * Q by rewrite mulrDl mulrAC mulVf ?gt_eqF // mul1r.
+congr ((√_)^-1 *: _); rewrite /Q /repeat_square (power_sumS ε k.+1) (exprS ε k.+1).
+by move: (ε ^+ k.+1) (power_sum ε k.+1) (variance z) => p s q; ring.
+Qed.
+
+(* For ε > 0 the core of the core of …, k ≥ 1 times, is v/√(ε^k + s_k q). Its derivative at z multiplies v ≠ 0 by
+   ε^k/(ε^k + s_k q)^(3/2) and every w orthogonal to 1 and v by 1/√(ε^k + s_k q). As k → ∞ with q > 0, the variance tends to
+   1 − ε for ε < 1 and to 0 for ε ≥ 1. At ε = 0 normalizing twice is normalizing once *)
+Theorem post_repeat :
+  [/\ forall ε k z, 0 < ε -> (0 < k)%N -> iter k (core ε) z = (√(repeat_square ε k z))^-1 *: centred z,
+      forall ε k z, 0 < ε -> (0 < k)%N -> exists2 A, is_derivative (iter k (core ε)) z A
+        & A *m centred z = (ε ^+ k / √(repeat_square ε k z) ^+ 3) *: centred z
+          /\ forall w, ⟨ones, w⟩ = 0 -> ⟨centred z, w⟩ = 0 -> A *m w = (√(repeat_square ε k z))^-1 *: w,
+      forall ε z, archimedean R -> 0 < variance z -> 0 < ε ->
+        (ε < 1 -> sequence_tends (fun k => variance (iter k (core ε) z)) (1 - ε))
+        /\ (1 <= ε -> sequence_tends (fun k => variance (iter k (core ε) z)) 0)
+    & forall z, 0 < variance z -> core 0 (core 0 z) = core 0 z].
+Proof.
+split.
+- by move=> ε [|k] z // e0 _; apply: repeat_core.
+- move=> ε [|k] z // e0 _; set s := power_sum ε k.+1; set Q := repeat_square ε k.+1 z.
+  have Q0 : 0 < Q := repeat_square_gt0 k.+1 z e0; have s0 : 0 < s.
+    by rewrite /s power_sumS ltr_paddr ?ltr01 // mulr_ge0 ?(ltW e0) ?power_sum_ge0 ?(ltW e0).
+  have r0 := sqrt_gt0 s0; pose e := ε ^+ k.+1 / s; have ep : 0 < e by rewrite divr_gt0 ?exprn_gt0.
+  have QE (x : 'cV[R]_d) : repeat_square ε k.+1 x = s * (variance x + e).
+    by rewrite /repeat_square -/s /e mulrDr [s * (_ / s)]mulrC divfK ?gt_eqF // addrC.
+  (* the k-fold core is a multiple of the core with the epsilon ε^k/s_k *)
+  have E (x : 'cV[R]_d) : iter k.+1 (core ε) x = (√s)^-1%:M *m core e x + 0.
+    by rewrite addr0 mul_scalar_mx repeat_core // QE sqrtrM ?(ltW s0) // invfM /core scalerA.
+  have q0 := variance_eps z ep; exists ((√s)^-1%:M *m J e z).
+    apply: derivative_ext (derivative_comp (derivative_affine (√s)^-1%:M 0 _) (proj1 (eps_jacobian q0))) => x.
+    by rewrite E.
+  have rq := sqrt_gt0 q0; have ss := sqrK (ltW s0); have qq := sqrK (ltW q0).
+  rewrite /Q QE sqrtrM ?(ltW s0) //; split=> [|w w1 wv]; rewrite -mulmxA mul_scalar_mx J_mul; last first.
+    by rewrite wv mul0r scale0r subr0 centred_id ?mean_dot ?w1 ?mul0r // scalerA invfM.
+  rewrite centredK dot_variance -[X in X - _]scale1r -scalerBl !scalerA; congr (_ *: _).
+  have -> : 1 - d%:R * variance z / (d%:R * (variance z + e)) = e / (variance z + e).
+    by move: (d%:R : R) (d_neq0 R n) => D Dn; field; rewrite Dn gt_eqF.
+  have -> : ε ^+ k.+1 = s * e by rewrite /e mulrC divfK ?gt_eqF.
+  move: (√s) (lt0r_neq0 r0) ss (√(variance z + e)) (lt0r_neq0 rq) qq => a an ss' b bn qq; rewrite -qq -ss'.
+  by move: (e) => t; field; rewrite an bn.
+- move=> ε z arch q0 e0; set q := variance z.
+  have var k : variance (iter k.+1 (core ε) z) = q / repeat_square ε k.+1 z.
+    have Q0 := repeat_square_gt0 k.+1 z e0.
+    by rewrite repeat_core // varianceZ variance_centred exprVn sqrK ?(ltW Q0) // mulrC.
+  split=> [e1|e1] η η0.
+    have de : 0 < 1 - ε by rewrite subr_gt0.
+    have geo k : (1 - ε) * power_sum ε k = 1 - ε ^+ k.
+      elim: k => [|k IH]; first by rewrite /power_sum big_ord0 mulr0 expr0 subrr.
+      by rewrite power_sumS mulrDr mulr1 mulrCA IH exprS; ring.
+    set c := `|q - (1 - ε)| / q; have c0 : 0 <= c by rewrite divr_ge0 ?normr_ge0 ?ltW.
+    have c1 : 0 < c + 1 by rewrite ltr_paddl ?ltr01.
+    have [k0 H] := power_tends arch (ltW e0) e1 (divr_gt0 η0 c1).
+    exists k0.+1 => -[|k] // kk; rewrite var; have := H k.+1 (ltnW kk); rewrite /= subr0 ger0_norm ?exprn_ge0 ?(ltW e0) //.
+    set Q := repeat_square ε k.+1 z; set p := ε ^+ k.+1; have p0 : 0 <= p by rewrite exprn_ge0 ?ltW.
+    have Q0 : 0 < Q := repeat_square_gt0 k.+1 z e0 => pη.
+    have qQ : q <= Q.
+      rewrite /Q /repeat_square power_sumS mulrDl mul1r addrCA ler_addl addr_ge0 ?exprn_ge0 ?(ltW e0) //.
+      by rewrite mulr_ge0 ?variance_ge0 // mulr_ge0 ?power_sum_ge0 ?(ltW e0).
+    have QE : (1 - ε) * Q = (1 - ε) * p + (1 - p) * q by rewrite /Q /repeat_square -/p -/q mulrDr mulrA geo.
+    have -> : q / Q - (1 - ε) = p * (q - (1 - ε)) / Q.
+      apply: (mulIf (lt0r_neq0 Q0)); rewrite mulrBl !divfK ?gt_eqF // QE; ring.
+    rewrite !normrM (ger0_norm p0) [X in _ * X]gtr0_norm ?invr_gt0 //.
+    apply: (@le_trans _ _ (p * c)).
+      by rewrite -mulrA ler_wpmul2l // ler_wpmul2l // lef_pinv ?posrE.
+    by apply: le_trans (ler_wpmul2r c0 pη) _; rewrite mulrAC ler_pdivr_mulr // ler_pmul2l // ler_addl ler01.
+  have [k0 H] := arch η^-1; exists k0.+1 => -[|k] // kk; rewrite var subr0.
+  set Q := repeat_square ε k.+1 z; have Q0 : 0 < Q := repeat_square_gt0 k.+1 z e0.
+  have sk : k.+1%:R <= power_sum ε k.+1.
+    rewrite -[X in X%:R]card_ord -sumr_const; apply: ler_sum => j _; exact: exprn_ege1.
+  have k1 : 0 < k.+1%:R :> R by rewrite ltr0n.
+  rewrite (gtr0_norm (divr_gt0 q0 Q0)) ler_pdivr_mulr //.
+  apply: (@le_trans _ _ (η * (k.+1%:R * q))); last first.
+    by rewrite ler_pmul2l // /Q /repeat_square ler_paddl ?exprn_ge0 ?(ltW e0) // ler_pmul2r.
+  rewrite mulrA ler_pemull ?(ltW q0) // -ler_pdivr_mull // mulr1; apply: le_trans (ltW H) _.
+  by rewrite ler_nat ltnW.
+- move=> z q0; rewrite /core !addr0 varianceZ variance_centred centredZ centredK.
+  by rewrite exprVn sqrK ?(ltW q0) // mulVf ?gt_eqF // sqrtr1 invr1 scale1r.
+Qed.
+End Repeat.

@@ -628,3 +628,47 @@ have := gen ε (√d%:R) (√5) (‖w‖ ^+ 2) (lt0r_neq0 e0) rd; rewrite dd => 
 by rewrite gt_eqF // sqrtr_gt0 ltr0n.
 Qed.
 End Trust.
+
+Section Outside.
+Variables (R : rcfType) (m : nat).
+Notation d := m.+2.
+
+(* Let d ≥ 2, q_0 ≥ 0 and q_0 + ε > 0. Among the inputs whose variance is at least q_0, the least Lipschitz constant of the
+   core is 1/√(q_0 + ε). If q_0 > 0, the step −2v from an input with the variance q_0 to its mirror image 2μ1 − z attains it *)
+Theorem lipschitz_outside (ε q0 : R) : 0 <= ε -> 0 <= q0 -> 0 < q0 + ε ->
+  let bounds L := forall a b : 'cV[R]_d, q0 <= variance a -> q0 <= variance b -> ‖core ε a - core ε b‖ <= L * ‖a - b‖ in
+  [/\ bounds (√(q0 + ε))^-1, forall L, bounds L -> (√(q0 + ε))^-1 <= L
+    & 0 < q0 -> forall z : 'cV[R]_d, variance z = q0 -> let w := (2 * mean z) *: ones - z in
+        [/\ w = z - 2 *: centred z, variance w = q0, w <> z & ‖core ε w - core ε z‖ / ‖w - z‖ = (√(q0 + ε))^-1]].
+Proof.
+move=> e0 q00 Q0 bounds; have R0 := sqrt_gt0 Q0.
+have upper : bounds (√(q0 + ε))^-1.
+  move=> a b qa qb; have root (x : 'cV[R]_d) : q0 <= variance x -> 0 < variance x + ε /\ √(q0 + ε) <= √(variance x + ε).
+    by move=> qx; rewrite ler_wsqrtr ?ler_add2r // (lt_le_trans Q0) ?ler_add2r.
+  have [qa0 ra] := root a qa; have [qb0 rb] := root b qb.
+  have [_ H _] := two_points e0 qa0 qb0; apply: le_trans H _; rewrite ler_wpmul2r ?norm_ge0 //.
+  rewrite ler_pdivr_mulr ?addr_gt0 ?sqrt_gt0 // mulrC ler_pdivl_mulr // mulr_natl mulr2n; exact: ler_add.
+have mirror (z : 'cV[R]_d) : 0 < q0 -> variance z = q0 -> let w := (2 * mean z) *: ones - z in
+    [/\ w = z - 2 *: centred z, variance w = q0, w <> z & ‖core ε w - core ε z‖ / ‖w - z‖ = (√(q0 + ε))^-1].
+  move=> qp qz w; have wE : w = z - 2 *: centred z.
+    by apply/vecP => i; rewrite !mxE; ring.
+  have qw : variance w = q0 by rewrite /w addrC variance_shift -scaleN1r varianceZ sqrrN expr1n mul1r.
+  have wz : w - z = - (2 *: centred z) by rewrite wE addrAC subrr add0r.
+  have vn : centred z != 0 by rewrite -variance_gt0 qz.
+  have wzn : w - z != 0 by rewrite wz oppr_eq0 scaler_eq0 pnatr_eq0.
+  split=> //; first by move/eqP; rewrite -subr_eq0 (negPf wzn).
+  have [||_ _ same] := @two_points R m.+1 ε w z e0; rewrite ?qw ?qz //.
+  rewrite same ?qw ?qz //; last by rewrite wz meanN meanZ mean_centred mulr0 oppr0.
+  by rewrite mulfK // norm_eq0.
+split=> // [L HL|qp z qz]; last exact: mirror.
+have [q0p|] := ltrP 0 q0.
+  have x0 : 0 < q0 * d%:R by rewrite mulr_gt0 ?ltr0n.
+  have [z mz zl] := @centred_step R m _ (sqrt_gt0 x0).
+  have qz : variance z = q0.
+    by rewrite variance_dot centred_id // -sqr_norm zl sqrK ?(ltW x0) // mulfK ?d_neq0.
+  have [_ qw wz E] := mirror z q0p qz; rewrite -E ler_pdivr_mulr ?HL ?qw ?qz //.
+  by rewrite norm_gt0 subr_eq0; apply/eqP.
+rewrite le_eqVlt ltNge q00 orbF => /eqP q0E; move: Q0 R0; rewrite q0E add0r => ep sp.
+by have [_ _ _ _ [_ least]] := eps_attained m 0 ep; apply: least => a b; apply: HL; rewrite q0E variance_ge0.
+Qed.
+End Outside.

@@ -333,8 +333,16 @@ def queries_that_see_all_keys_alike(statement):
     assert chain_holds(statement.tex("if and only if"), other) is False
     assert re.search(r"for all inputs if and only if \$\\gamma \\odot a = 0\$", statement.text)
     assert sympy.ones(3, 1).dot(rms((1, 1, 1), 1)) != sympy.ones(3, 1).dot(rms((0, 0, 0), 1))
+    for z in ((1, 2, 4), (0, 5, 1)):
+        names = layer(z, R(1, 3), (1, 1, 1), tuple(bias)) | {"a": other["a"], "c": c}
+        more = (c * sympy.ones(3, 1)).dot(names["y"])
+        assert same(more, term(statement, "of the query adds", names)) and more != 0
     statement.says(
-        "the same for all cores $u$", "changes no logit", "the multiples of $\\mathbf{1}$", "For gains of $1$"
+        "the same for all cores $u$",
+        "a component $c\\,\\mathbf{1}$ of the query",
+        "nothing if there is no bias",
+        "the multiples of $\\mathbf{1}$",
+        "For gains of $1$",
     )
 
 
