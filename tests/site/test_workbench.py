@@ -366,7 +366,7 @@ def test_common_shift_that_is_rounded_is_explained(page):
 
 
 def test_script_is_small_and_on_its_own_page_only(built):
-    assert len(gzip.compress(text_of("workbench.js").encode())) < 25_000
+    assert len(gzip.compress(text_of("workbench.js").encode())) < 23_000
     with_script = [page.name for page in built.rglob("*.html") if "workbench.js" in page.read_text("utf8")]
     assert with_script == ["workbench.html"]
 
