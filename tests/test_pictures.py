@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -15,7 +16,11 @@ from lnbook.pages.figures.style import themed_svg
 
 @pytest.fixture(scope="module")
 def svg():
-    return themed_svg(figures.shift_before_and_after([1, 2, 3], 4, [1, -1, 2], eps=1 / 3))
+    return themed_svg(panels().pictures[1])
+
+
+def panels():
+    return figures.shift_before_and_after([1, 2, 3], 4, [1, -1, 2], eps=1 / 3)
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +150,13 @@ def test_a_printed_picture_has_short_numbers_and_only_ids_that_are_referred_to(s
     ids, references = re.findall(r' id="(.*?)"', svg), re.findall(r'(?:href="|url\()#([^")]+)', svg)
     assert ids == [f"i{number}" for number in range(1, len(ids) + 1)]
     assert set(ids) == set(references)
+
+
+def test_panels_are_one_image_in_which_each_keeps_its_size_and_ids():
+    """Three panels of 2.4 by 3.6 inches, in points."""
+    row = ElementTree.fromstring(panels()._repr_mimebundle_()[0]["image/svg+xml"])
+    sides = [{name: panel.get(name) for name in ("x", "width", "height")} for panel in row]
+    assert sides == [{"x": x, "width": "172.8", "height": "259.2"} for x in ("0", "172.8", "345.6")]
+    assert (row.get("width"), row.get("height"), row.get("viewBox")) == ("518.4pt", "259.2pt", "0 0 518.4 259.2")
+    ids = [element.get("id") for element in row.iter() if element.get("id")]
+    assert len(ids) == len(set(ids)) and {name[0] for name in ids} == set("ijk")

@@ -15,8 +15,8 @@ from lnbook.pages.colours import COLOURS
 
 logger = logging.getLogger(__name__)
 
-# Pixels that a point keeps on any screen; and what a small one has beside its margins.
-LEAST_PIXELS, NARROW = 1.1, 310
+# Points that a small screen shows as a pixel each: letters of 11 points are then of 11 pixels. A wider figure scrolls.
+NARROW = 310
 
 
 class InlineSVG(SphinxPostTransform):
@@ -41,13 +41,15 @@ def inline(svg, alt, prefix):
     referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{prefix}{m[1]}"' if m[1] in referred else "", svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{prefix}", svg)
+    if panels := re.findall(r'<svg x="[^"]*"(.*?</svg>)', svg, re.DOTALL):
+        inner = (re.sub(r'(width|height)="([\d.]+)"', r'\1="\2pt"', panel, count=2) for panel in panels)
+        row = "".join(f'<svg class="ln-figure" aria-hidden="true"{panel}' for panel in inner)
+        return f'<div class="panels" role="img" aria-label="{escape(alt)}">{row}</div>'
     svg = svg.replace("<svg", f'<svg class="ln-figure" role="img" aria-label="{escape(alt)}"', 1)
-    # On a small screen the lettering would shrink with the figure: the letters of 10 points stay at 11 px, and a figure
-    # that is too wide then scrolls in a box.
-    least = float(re.search(r'width="([\d.]+)pt"', svg)[1]) * LEAST_PIXELS
-    if least <= NARROW:
+    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    if width <= NARROW:
         return svg
-    svg = svg.replace("<svg", f'<svg style="min-width:{least:.0f}px"', 1)
+    svg = svg.replace("<svg", f'<svg style="min-width:{width:.0f}px"', 1)
     return f'<div class="scroll wide">{svg}</div>'
 
 

@@ -54,7 +54,7 @@ class Uses(SphinxPostTransform):
                 if page != PAGE and term_of(item) in used:
                     title = nodes.Text(self.env.titles[page].astext())
                     link = make_refnode(self.app.builder, PAGE, page, used[term_of(item)], title)
-                    uses += [nodes.Text(" · ")] * (len(uses) > 1) + [link]
+                    uses += [nodes.Text("\u00a0· ")] * (len(uses) > 1) + [link]
             if len(uses) > 1:
                 item[-1] += uses
 

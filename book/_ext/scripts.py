@@ -7,6 +7,7 @@ checker's catalogue.
 """
 
 import json
+import re
 from pathlib import Path
 
 from npm import node_modules
@@ -29,11 +30,12 @@ FOLDER = Path(__file__).parent.parent / "_scripts"
 
 
 def text_of(script):
+    """The parts of a script in one text, without the lines that only comment: a reader's browser needs none."""
     folder = FOLDER / script.removesuffix(".js")
     texts = {part: (folder / f"{part}.js").read_text(encoding="utf8") for part in PARTS[script]}
     if script == "workbench.js":
         texts["page"] = f"workbench.mistakes = {places_of_mistakes()};\n{texts['page']}"
-    return "\n".join(texts.values())
+    return re.sub(r"^ *//.*\n", "", "\n".join(texts.values()), flags=re.MULTILINE)
 
 
 def places_of_mistakes():

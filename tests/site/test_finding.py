@@ -127,7 +127,7 @@ def test_the_tables_of_the_facts_fold_and_can_be_filtered(visit, page, script):
     expect(rows.locator("visible=true")).to_have_count(1)
     expect(rows.locator("visible=true")).to_contain_text("A negative gain flips its coordinate")
     expect(tab.locator(".filter output")).to_have_text("1 fact")
-    tab.get_by_label("Show the facts with").fill("gain exact")
+    tab.get_by_label("Show the facts with").fill("norm bound")
     found = int(tab.locator(".filter output").inner_text().split()[0])
     assert found == rows.locator("visible=true").count() > 5
     tab.get_by_label("Show the facts with").fill("")

@@ -161,6 +161,29 @@ def test_right_gradients_are_right_in_each_dtype(tab, dtype, named):
     assert not verdict(tab, "gradients")[0]
 
 
+def in_torch(a):
+    return f"tensor({np.array2string(a, separator=', ', formatter={'float': '{:.4f}'.format})})"
+
+
+def test_gradients_of_numbers_that_pytorch_shows_with_four_decimals(tab):
+    rng = np.random.default_rng(3)
+    z, g, gain = (scale * rng.standard_normal(shape) for scale, shape in ((1, (3, 6)), (10, (3, 6)), (1, 6)))
+    z = z.round(1)
+    r = np.sqrt(z.var(axis=1, keepdims=True) + EPS)
+    u = (z - mean(z)) / r
+    right = {"dz": dz_of(gain * g, u=u, r=r), "dgain": (g * u).sum(axis=0), "dbias": g.sum(axis=0)}
+    given = {"z": z, "g": in_torch(g), "gain": in_torch(gain), "bias": ""}
+    asked(tab, {name: in_torch(a) for name, a in right.items()}, **given)
+    assert verdict(tab, "gradients")[0]
+    wrong = {"dz": in_torch(dz_of(g, u=u, r=r))}
+    asked(tab, {name: in_torch(a) for name, a in right.items()} | wrong, **given)
+    assert verdict(tab, "gradients") == (False, [f"{INPUT} lacks the gain"])
+    # Typed, the same numbers are those the layer saw, and the gradients are not theirs.
+    typed = {"g": g.round(4), "gain": gain.round(4)}
+    asked(tab, {name: in_torch(a) for name, a in right.items()}, **given | typed)
+    assert not verdict(tab, "gradients")[0]
+
+
 def test_two_mistakes_at_once_are_both_named(tab):
     asked(tab, RIGHT | {"dz": dz_of(h=G), "dgain": (G * Z / R).sum(axis=0)})
     both = f"{INPUT} lacks the gain; and {BY_GAIN} (z is not centred: g * z / sqrt(q + eps))"

@@ -167,6 +167,45 @@ def test_dtype_named_in_the_print_out_sets_the_tolerance(tab):
         assert f"Judged as {dtype}: as the print-out says." in tab.locator("#wb-verdict-output").text_content()
 
 
+def in_torch(y, dtype="float32"):
+    return as_torch(np.atleast_2d(y), dtype)
+
+
+def test_parameters_that_pytorch_shows_with_four_decimals_are_taken_as_shown(tab):
+    """Right outputs are right, and mistakes are those that were made, where all but z is a print-out."""
+    rng = np.random.default_rng(3)
+    z, gain, bias = (rng.standard_normal(shape) for shape in ((8, 8), 8, 8))
+    z = z.round(1)
+    shown = {"z": z, "gain": in_torch(gain), "bias": in_torch(bias)}
+    v, rms = z - z.mean(axis=1, keepdims=True), np.sqrt((z**2).mean(axis=1, keepdims=True) + 1e-5)
+    root = np.sqrt(z.var(axis=1, keepdims=True) + 1e-5)
+    for y, expected in (
+        (gain * v / root + bias, True),
+        (bias * v / root + gain, ["gain and bias are swapped"]),
+        (
+            gain * v / np.sqrt(z.var(axis=1, ddof=1, keepdims=True) + 1e-5) + bias,
+            ["the variance is divided by d - 1, not d"],
+        ),
+        (gain * z / rms + bias, [RMS]),
+        ((gain * (v / root).T).T + bias, ["the gain is on the wrong axis"]),
+    ):
+        ask(tab, **shown, eps="1e-5", output=in_torch(y))
+        assert (verdict(tab)[0] or verdict(tab)[1]) == expected
+    ask(tab, **shown | {"bias": ""}, eps="1e-5", output=in_torch(gain * v / root))
+    assert verdict(tab)[0]
+    # Typed, the same numbers are the parameters themselves, and the output is not theirs.
+    ask(tab, z=z, gain=gain.round(4), bias=bias.round(4), eps="1e-5", output=in_torch(gain * v / root + bias))
+    assert not verdict(tab)[0]
+
+
+def test_small_numbers_of_float16_lie_nearer_together_than_pytorch_shows(tab):
+    """At 0.03 float16 has a number every 0.000015, and four decimals one every 0.0001."""
+    z = np.array([0.03, 0.04136, 0.01776, 0.02625]).astype(np.float16).astype(float)
+    y = ((z - z.mean()) / np.sqrt(z.var() + 1e-5)).astype(np.float16)
+    ask(tab, z=in_torch(z, "float16"), eps="1e-5", output=in_torch(y, "float16"))
+    assert verdict(tab)[0]
+
+
 def test_input_that_pytorch_shows_with_four_decimals_is_taken_as_shown(tab):
     """Row and output in full are right; shown with four decimals each, they are no further apart than that allows."""
     z = np.array([0.01234567, 0.02345678, 0.04567891])

@@ -116,13 +116,20 @@
   ];
 
   // The maps of the core that are not the right one at these parameters.
-  const affineMaps = ({ rows, gain, bias }) => {
+  // `blurs` are how far a and c may be off where gain and bias are those of a print-out.
+  const affineMaps = ({ rows, gain, bias, blur }) => {
     const d = rows[0].length;
     const [g, b] = [gain ?? Array(d).fill(1), bias ?? Array(d).fill(0)];
+    const [least, most] = [0, 1].map((k) => [
+      g.map((x) => Math.abs(x) + k * blur.gain),
+      b.map((x) => Math.abs(x) + k * blur.bias),
+    ]);
     const square = rows.length === d && d > 1;
     const maps = AFFINE.filter((map) => square || !map.square).map((map) => {
-      const pairs = rows.map((row, i) => row.map((_, j) => map.of(g, b, i, j)));
-      return { ...map, pairs, key: JSON.stringify(pairs) };
+      const at = (gains, biases) => rows.map((row, i) => row.map((_, j) => map.of(gains, biases, i, j)));
+      const [pairs, low, high] = [at(g, b), at(...least), at(...most)];
+      const blurs = pairs.map((row, i) => row.map((_, j) => [0, 1].map((k) => Math.abs(high[i][j][k] - low[i][j][k]))));
+      return { ...map, pairs, blurs, key: JSON.stringify(pairs) };
     });
     return maps.filter(({ name, key }) => !name || key !== maps[0].key);
   };

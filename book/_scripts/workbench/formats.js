@@ -34,6 +34,19 @@
     return all && chance < 0.01;
   };
 
+  // What a layer saw where this was printed: { rows, blur }, and blur is how far the rows may be from it. PyTorch shows 4
+  // decimals of each number, NumPy and JAX 8; where numbers of a half precision lie further apart than what is shown,
+  // the one nearest to it was meant.
+  const asSeen = ({ rows, values, places, decimals, dtype, printer }) => {
+    const half = ["float16", "bfloat16"].includes(dtype);
+    const cut = printer && decimals >= (printer === "tensor" ? 4 : 8);
+    const lost = (x, k) => (half && 2 ** lastPlace(x, FORMATS[dtype]) >= places[k] ? 0 : places[k] / 2);
+    return {
+      rows: half ? rows.map((row) => row.map((x) => round(x, dtype))) : rows,
+      blur: cut ? largest(values.map(lost)) : 0,
+    };
+  };
+
   // The formats a print-out may come from, the likeliest first. Numbers of a narrow format stay what they are in a wider.
   const formatsOf = (parsed, chosen = "") => {
     if (chosen) return [chosen];
@@ -44,5 +57,5 @@
     return [named, ...narrower.filter((name) => surely(parsed, name))];
   };
 
-  Object.assign(workbench, { FORMATS, formatsOf, round });
+  Object.assign(workbench, { asSeen, FORMATS, formatsOf, round });
 }

@@ -183,23 +183,26 @@
 
   const SMALL = 64; // entries of z up to which the gradient of another layer is found, by differences
 
-  // How large the terms are of which each entry is the sum; rounding is measured by them.
-  const sizes = ({ rows, gain, eps, g, zPlace }) => {
-    const lost = { dz: [], dgain: [], dbias: [] };
-    STATISTICS[0].of(rows).forEach(({ v, q }, i) => {
+  // For each entry { x, blur }: how large the terms are of which it is the sum, by which rounding is measured, and what it
+  // costs that z, g and the gain are those of a print-out.
+  const sizes = ({ rows, gain, eps, g, blur }) => {
+    const made = STATISTICS[0].of(rows).map(({ v, q }, i) => {
       const r = Math.sqrt(q[0] + eps) || 1;
-      const h = largest(gain ? times(gain, g[i]) : g[i]);
-      const blur = (3 * zPlace) / r;
-      lost.dz.push(v.map(() => (h / r) * 2));
-      lost.dgain.push(g[i].map((x, j) => Math.abs(x) * (Math.abs(v[j]) / r)));
-      lost.dbias.push(g[i].map(Math.abs));
-      lost.blur = Math.max(lost.blur ?? 0, blur);
+      const u = v.map((x) => Math.abs(x) / r);
+      const most = largest(gain ? times(gain, g[i]) : g[i]);
+      const ofCore = (3 * blur.z) / r;
+      const ofG = blur.g * Math.max(1, largest(gain ?? [])) + blur.gain * largest(g[i]);
+      return {
+        dz: u.map((x) => ({ x: (2 * most) / r, blur: (6 * ofCore * most + (2 + x) * ofG) / r })),
+        dgain: u.map((x, j) => ({ x: Math.abs(g[i][j]) * x, blur: ofCore * Math.abs(g[i][j]) + ofG * x })),
+        dbias: g[i].map((x) => ({ x: Math.abs(x), blur: ofG })),
+      };
     });
-    return {
-      dz: lost.dz.flat().map((x) => ({ x, blur: 3 * lost.blur * x })),
-      dgain: columnSums(lost.dgain).map((x, j) => ({ x, blur: lost.blur * columnSums(lost.dbias)[j] })),
-      dbias: columnSums(lost.dbias).map((x) => ({ x, blur: 0 })),
-    };
+    const [dgain, dbias] = ["dgain", "dbias"].map((name) => {
+      const [x, blurs] = ["x", "blur"].map((part) => columnSums(made.map((row) => row[name].map((one) => one[part]))));
+      return x.map((size, j) => ({ x: size, blur: blurs[j] }));
+    });
+    return { dz: made.flatMap(({ dz }) => dz), dgain, dbias };
   };
 
   const agrees = (made, pasted, size, unit) => {

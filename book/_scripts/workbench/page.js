@@ -51,22 +51,19 @@ const workbenchPage = (place) => {
 
   const optional = (read) => (text) => (text.trim() ? read(text) : null);
 
+  const readInput = (text) => {
+    const parsed = workbench.parse(text);
+    if (!parsed.values.length) throw new Error("Give at least one number.");
+    return workbench.asSeen(parsed);
+  };
+
   const perEntry = (d) =>
     optional((text) => {
-      const { values } = workbench.parse(text);
-      return values.length === 1 ? Array(d).fill(values[0]) : workbench.parseVector(text, d).values;
+      const parsed = workbench.parse(text);
+      const one = parsed.values.length === 1;
+      const { rows, blur } = workbench.asSeen(one ? parsed : workbench.parseVector(text, d));
+      return { values: one ? Array(d).fill(rows[0][0]) : rows.flat(), blur };
     });
-
-  // z, and how far it may be from what the layer saw: PyTorch shows 4 decimals of each number, NumPy and JAX 8.
-  const readInput = (text) => {
-    const { rows, values, places, dtype, printer } = workbench.parse(text);
-    if (!values.length) throw new Error("Give at least one number.");
-    const half = ["float16", "bfloat16"].includes(dtype);
-    if (half) return { rows: rows.map((row) => row.map((x) => workbench.round(x, dtype))), zPlace: 0 };
-    const last = places[0];
-    const cut = last > 0 && last <= (printer === "tensor" ? 1.001e-4 : 1.001e-8);
-    return { rows, zPlace: printer && cut ? last / 2 : 0 };
-  };
 
   const readEps = (text) => {
     const value = workbench.parseNumber(text, "ε");
@@ -79,14 +76,20 @@ const workbenchPage = (place) => {
     const rows = input?.rows ?? [[0]];
     const like = optional((text) => workbench.parseLike(text, rows));
     const ofRow = optional((text) => workbench.parseVector(text, rows[0].length));
+    const [gain, bias] = ["gain", "bias"].map((name) => valueOf(name, perEntry(rows[0].length)));
+    const g = valueOf(
+      "g",
+      optional((text) => workbench.asSeen(workbench.parseLike(text, rows))),
+    );
     return {
-      ...{ rows: input?.rows, zPlace: input?.zPlace, eps: valueOf("eps", readEps) },
-      ...{ gain: valueOf("gain", perEntry(rows[0].length)), bias: valueOf("bias", perEntry(rows[0].length)) },
+      ...{ rows: input?.rows, eps: valueOf("eps", readEps), gain: gain && gain.values, bias: bias && bias.values, g },
+      // How far each may be from what the layer saw.
+      blur: { z: input?.blur, gain: gain?.blur ?? 0, bias: bias?.blur ?? 0, g: g?.blur ?? 0 },
       shift: valueOf(
         "shift",
         optional((text) => workbench.parseNumber(text, "c")),
       ),
-      ...{ output: valueOf("output", like), g: valueOf("g", like), dz: valueOf("dz", like) },
+      ...{ output: valueOf("output", like), dz: valueOf("dz", like) },
       ...{ dgain: valueOf("dgain", ofRow), dbias: valueOf("dbias", ofRow) },
     };
   };

@@ -9,7 +9,8 @@
   };
 
   // The interval of s = 1 / root in which |a v s + c - y| is within rounding, for all entries that share a root.
-  // Rounding is half the last place written, a few roundings of the format, and what an error of z costs, s |a| slack.
+  // Rounding is half the last place written and a few roundings of the format; what an error of z or of the gain costs
+  // grows with s, it is s slack.
   const interval = (entries) => {
     let [low, high] = [0, Infinity];
     for (const { p, t, room, slack } of entries) {
@@ -24,19 +25,19 @@
   };
 
   // For every root of the layer: { q, v, low, high }, or null where no root makes the numbers.
-  const rootIntervals = ({ rows, zPlace }, { statistics, divisor, affine }, pasted, format) => {
+  const rootIntervals = ({ rows, blur }, { statistics, divisor, affine }, pasted, format) => {
     const { unit, inside } = unitsOf(format);
     const factor = unit > 1e-4 ? [3, 2] : [8, 8];
     const d = rows[0].length;
     const found = [];
     for (const [i, { v, q, count }] of statistics.made.entries()) {
-      const spread = 8 * inside * largest(rows[i]) + 2 * zPlace;
+      const spread = 8 * inside * largest(rows[i]) + 2 * blur.z;
       for (const [k, oneQ] of q.entries()) {
         const entries = (q.length === 1 ? v.map((_, j) => j) : [k]).map((j) => {
-          const [a, c] = affine.pairs[i][j];
+          const [[a, c], [ofGain, ofBias]] = [affine.pairs[i][j], affine.blurs[i][j]];
           const [y, place] = [pasted.rows[i][j], pasted.places[i * d + j]];
-          const room = 0.501 * place + unit * (factor[0] * Math.abs(y) + factor[1] * Math.abs(c));
-          return { p: a * v[j], t: y - c, room, slack: Math.abs(a) * spread };
+          const room = 0.501 * place + ofBias + unit * (factor[0] * Math.abs(y) + factor[1] * Math.abs(c));
+          return { p: a * v[j], t: y - c, room, slack: Math.abs(a) * spread + ofGain * (Math.abs(v[j]) + spread) };
         });
         const range = interval(entries);
         if (!range) return null;

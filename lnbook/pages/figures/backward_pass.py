@@ -13,7 +13,7 @@ def returned_gradient(z, cotangent, ratios=(0, 0.25, 1, 4)):
 
     dz is drawn times sqrt(q + eps), which leaves its component across v the same in all of them.
     """
-    figure, axes = new_figure(6.4, 3.6)
+    figure, axes = new_figure(4.3, 3.2)
     v, centred_cotangent = in_plane(center(z)), in_plane(center(cotangent))  # (2,), (2,)
     q = float(variance(z))
     axes.axline((0, 0), v, color=FAINT, linewidth=1, linestyle=":")
@@ -36,7 +36,7 @@ def returned_gradient(z, cotangent, ratios=(0, 0.25, 1, 4)):
 @picture
 def summed_ones(count=4000):
     """The sum of n ones, each addition rounded, over n: bfloat16, float16 and float32."""
-    figure, axes = new_figure(6.4, 3.6)
+    figure, axes = new_figure(4.3, 3.2)
     n = np.arange(1, count + 1)  # (count,)
     for (name, bits), line, colour in zip(BITS.items(), ("-", "--", ":"), (EPSILON, BIAS, CORE), strict=True):
         sums = running_sum(np.ones(count), bits)  # (count,)

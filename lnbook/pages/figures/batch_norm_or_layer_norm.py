@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from lnbook import normalize
-from lnbook.pages.figures.style import BOUND, CORE, EPSILON, FAINT, INK, INPUT, new_figure, picture
+from lnbook.pages.figures.style import BOUND, CORE, EPSILON, FAINT, INK, INPUT, new_figure, new_panels, picture
 
 LENGTHS = (6, 4, 5)  # the real times of each sentence; the rest is padding
 TIMES, FEATURES = max(LENGTHS), 4
@@ -31,8 +31,8 @@ def seen_by_marked(axes):
 @picture
 def what_a_token_sees():
     """For four normalizations the places of a batch of sentences whose inputs act on one output."""
-    figure, axes_of = new_figure(6.6, 5.6, nrows=2, ncols=2)
-    for axes, (name, over) in zip(axes_of.flat, AXES.items(), strict=True):
+    panels, axes_of = new_panels(len(AXES), 3.6, 2.7)
+    for axes, (name, over) in zip(axes_of, AXES.items(), strict=True):
         seen = seen_by_marked(over)  # (sentences, times)
         for sentence, time in np.ndindex(seen.shape):
             left, bottom = time, len(LENGTHS) - 1 - sentence
@@ -44,20 +44,20 @@ def what_a_token_sees():
             if time >= LENGTHS[sentence]:
                 axes.plot(left + 0.5, bottom + 0.5, "x", color=INK, markersize=8)
         axes.plot(MARKED[1] + 0.5, len(LENGTHS) - 0.5 - MARKED[0], "o", color=INPUT, markersize=8)
-        axes.set_title(name, loc="left", fontsize=9.5)
+        axes.set_title(name)
         axes.set(xlim=(-0.1, TIMES + 0.1), ylim=(-0.1, len(LENGTHS) + 0.1), aspect="equal")
         axes.set(xticks=np.arange(TIMES) + 0.5, xticklabels=range(1, TIMES + 1), xlabel="time")
         axes.set(yticks=np.arange(len(LENGTHS)) + 0.5, yticklabels=range(len(LENGTHS), 0, -1), ylabel="sentence")
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-    return figure
+    return panels
 
 
 @picture
 def one_sample_many_batches():
     """The output of a sample with the input 1 in forty batches of each size, with the bounds and the output in use."""
     sizes = 2 ** np.arange(1, 9)
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 3.6)
     for n in sizes:
         batches = np.random.default_rng(n).normal(size=(40, n))  # (40, n)
         batches[:, 0] = 1
@@ -71,5 +71,5 @@ def one_sample_many_batches():
     axes.set(xscale="log", xlabel="entries that share the statistics, $n$", ylabel="output of the input 1")
     axes.set(ylim=(-2.2, 3.4), xticks=sizes, xticklabels=sizes)
     axes.minorticks_off()
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lnbook import layer_norm, normalize
-from lnbook.pages.figures.style import BIAS, CORE, FAINT, INK, INPUT, new_figure, picture
+from lnbook.pages.figures.style import BIAS, CORE, FAINT, INK, INPUT, new_panels, picture
 
 
 @picture
@@ -25,14 +25,13 @@ def shift_before_and_after(z, shift, bias, eps):
             (r"$\beta = 0$", r"$\beta$ added"),
         ),
     ]
-    figure, axes_of = new_figure(7.2, 3.4, ncols=3, sharey=True)
+    row, axes_of = new_panels(3, 2.4, 3.6, share=True)
     coordinates = np.arange(1, len(z) + 1)
     for axes, (title, colour, (first, second), labels) in zip(axes_of, panels, strict=True):
         axes.axhline(0, color=FAINT, linewidth=1)
         axes.plot(coordinates, first, "o-", color=INK, markersize=6, label=labels[0])
         axes.plot(coordinates, second, "D--", color=colour, markersize=10, markerfacecolor="none", label=labels[1])
         axes.set(title=title, xticks=coordinates, xlim=(0.6, len(z) + 0.4), xlabel="coordinate")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1))
-    axes_of[0].set_ylabel("value")
-    axes_of[0].margins(y=0.12)
-    return figure
+        axes.set(ylabel="value", ymargin=0.12)
+        axes.figure.legend(loc="outside lower center")
+    return row

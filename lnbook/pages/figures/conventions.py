@@ -11,7 +11,7 @@ def defaults_over_spread(defaults=(1e-12, 1e-7, 1e-6, 1e-5, 1e-3), outside=1e-6)
     """The root of the core's variance over the standard deviation of the row, for default epsilons and one outside."""
     spread = np.geomspace(1e-7, 10, 325)  # (n,)
     z = spread[:, None] * np.array([-1.0, 1.0])  # (n, 2), of standard deviation `spread`
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 3.8)
     for eps, line, marker in zip(defaults, ("-", "--", "-.", ":", "-"), ("o", "v", "s", "D", "^"), strict=True):
         exponent = round(np.log10(eps))
         axes.plot(spread, normalize(z, eps=eps)[:, 1], line, color=EPSILON, marker=marker, markersize=4,

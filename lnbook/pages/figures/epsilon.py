@@ -13,7 +13,7 @@ def epsilon_family(epsilons=(0.01, 0.1, 1.0)):
     t = np.linspace(-3, 3, 401)  # (n,)
     direction = np.array([-1.0, 0.0, 1.0])  # (d,)
     z = t[:, None] * direction  # (n, d)
-    figure, (values, slopes) = new_figure(4.8, 5.8, nrows=2, sharex=True)
+    figure, (values, slopes) = new_figure(4.3, 5.8, nrows=2, sharex=True)
     for eps, line in zip(epsilons, ("-", "-.", ":"), strict=True):
         values.plot(t, normalize(z, eps=eps)[:, 2], line, color=EPSILON, label=rf"$\varepsilon = {eps:g}$")
         slopes.plot(t, jvp(z, np.broadcast_to(direction, z.shape), eps=eps)[:, 2], line, color=EPSILON)
@@ -35,7 +35,7 @@ def core_variance():
     """The variance of the core against q / eps, over six powers of ten."""
     ratio = np.geomspace(1e-3, 1e3, 241)  # (n,)
     z = np.sqrt(ratio)[:, None] * np.array([-1.0, 1.0])  # (n, 2), of variance ratio
-    figure, axes = new_figure(4.8, 3.4)
+    figure, axes = new_figure(4.3, 3.4)
     axes.plot(ratio, variance(normalize(z, eps=1.0)), color=CORE)
     axes.plot([1e-3, 1, 1], [0.5, 0.5, 0], linestyle="--", linewidth=1.2, color=INK)
     axes.plot(1, 0.5, "o", color=CORE)
@@ -105,11 +105,13 @@ def variance_slider():
     circle = np.stack([np.cos(angle), np.sin(angle)])  # (2, 61)
     lengths = np.linalg.norm(cores, axis=-1)  # (n,)
 
-    (left, curve), (right, plane) = new_figure(3.6, 3.4), new_figure(3.2, 3.4)
+    (left, curve), (right, plane) = new_figure(3.6, 4.0), new_figure(3.2, 3.8)
     fine = np.logspace(-4, 4, 81)  # (81,)
-    curve.axhline(1, linestyle="--", linewidth=1.2, color=BOUND)
-    curve.plot([1e-4, 1, 1], [0.5, 0.5, 0], ":", color=FAINT, linewidth=1)
-    curve.plot(fine, variance(normalize(np.sqrt(fine)[:, None] * direction, eps=1)), color=CORE)
+    curve.axhline(1, linestyle="--", linewidth=1.2, color=BOUND, label="1, never reached")
+    curve.plot([1e-4, 1, 1], [0.5, 0.5, 0], ":", color=FAINT, linewidth=1, label=r"one half, at $q = \varepsilon$")
+    curve.plot(
+        fine, variance(normalize(np.sqrt(fine)[:, None] * direction, eps=1)), color=CORE, label="the core’s variance"
+    )
     plane.plot(*np.sqrt(3) * circle, "--", color=BOUND, linewidth=1.2, label=r"radius $\sqrt{3}$")
     plane.plot(0, 0, "o", color=FAINT, markersize=4)
     moving = [
@@ -126,6 +128,7 @@ def variance_slider():
     curve.set_yticks([0, 0.5, 1], labels=["0", "1/2", "1"])
     plane.set(aspect="equal", title="$d = 3$", xlim=(-2, 2), ylim=(-2, 2))
     plane.axis("off")
+    left.legend(loc="outside lower center")
     right.legend(loc="outside lower center", ncols=2)
     frames = list(zip(ratios, variances, lengths, strict=True))
     return Slider(

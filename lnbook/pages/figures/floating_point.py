@@ -5,7 +5,19 @@ import numpy as np
 from lnbook import normalize
 from lnbook.pages.algorithms import CORES
 from lnbook.pages.figures.slider import Slider, moving_dots, moving_line, number, spoken, vector
-from lnbook.pages.figures.style import BIAS, CENTRED, CORE, EPSILON, FAINT, GAIN, INK, INPUT, new_figure, picture
+from lnbook.pages.figures.style import (
+    BIAS,
+    CENTRED,
+    CORE,
+    EPSILON,
+    FAINT,
+    GAIN,
+    INK,
+    INPUT,
+    new_figure,
+    new_panels,
+    picture,
+)
 
 LINES = dict(
     zip(
@@ -24,8 +36,8 @@ def error_over_offset(formats, d=64, rows=32, eps=1e-5):
     over the rows of the largest error in a row, against the exact core of the stored row.
     """
     x = np.random.default_rng(0).standard_normal((rows, d))  # (rows, d)
-    figure, panels = new_figure(7.2, 4.4, ncols=len(formats), sharey=True)
-    for axes, (name, dtype, bits, highest) in zip(panels, formats, strict=True):
+    panels, axes_of = new_panels(len(formats), 3.6, 4.6)
+    for axes, (name, dtype, bits, highest) in zip(axes_of, formats, strict=True):
         offsets = 2.0 ** np.arange(highest + 1)
         stored = [(x + offset).astype(dtype) for offset in offsets]
         exact = [normalize(z.astype(np.float64), eps=eps) for z in stored]
@@ -39,17 +51,17 @@ def error_over_offset(formats, d=64, rows=32, eps=1e-5):
         axes.set(title=f"{name}, {bits} bits", xscale="log", yscale="log", xlabel=r"offset, $|\mu|/\sigma$",
                  ylim=(5e-8, 1e4), xlim=(0.7, 2.0**highest * 1.4))  # fmt: skip
         axes.set_xscale("log", base=2)
+        axes.set_ylabel("largest error of the core")
         axes.grid(axis="y")
-    panels[0].set_ylabel("largest error of the core")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+        axes.figure.legend(loc="outside lower center", ncols=2)
+    return panels
 
 
 @picture
 def stored_after_shift(z, offsets, dtype):
     """Where the coordinates of z + c lie, seen from c, after storing them: one line of marks for each offset c."""
     z = np.asarray(z)  # (d,)
-    figure, axes = new_figure(6.4, 3.0)
+    figure, axes = new_figure(4.3, 3.0)
     low, high = z.min() - 0.6, z.max() + 0.6
     for x in z:
         axes.axvline(x, color=FAINT, linewidth=1, linestyle=":")

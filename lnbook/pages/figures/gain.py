@@ -27,7 +27,7 @@ def gain_and_bias(gain, bias, eps=0.0):
         (r"after the gain, $\gamma \odot u$", GAIN, "--", layer_norm(z, gain, eps=eps)),
         (r"after the bias, $y$", BIAS, "-.", layer_norm(z, gain, bias, eps=eps)),
     ]
-    figure, axes = new_figure(6.4, 4.6)
+    figure, axes = new_figure(4.3, 4.2)
     draw_space(axes, 3)
     marked = 20
     for label, colour, line, ring in stages:
@@ -39,7 +39,7 @@ def gain_and_bias(gain, bias, eps=0.0):
     for start, end, colour in ((path[0], path[1], GAIN), (path[1], path[2], BIAS)):
         axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "shrinkA": 4, "shrinkB": 4})
     axes.set(aspect="equal", xlim=(-3, 3.8), ylim=(-1.85, 3.1))
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 

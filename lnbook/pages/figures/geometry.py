@@ -14,7 +14,7 @@ from lnbook.pages.figures.style import (
     PLANE,
     SIDE_VIEW,
     in_plane,
-    new_figure,
+    new_panels,
     picture,
 )
 
@@ -25,7 +25,7 @@ CIRCLE = np.stack([np.cos(ANGLE), np.sin(ANGLE)], axis=-1)  # (181, 2)
 @picture
 def plane_into_disc(eps):
     """A square net of the plane sum = 0 of R^3, and the cores of its points inside the disc of radius sqrt(3)."""
-    figure, (left, right) = new_figure(7.2, 3.9, ncols=2)
+    panels, (left, right) = new_panels(2, 3.6, 3.8)
     along = np.linspace(-4, 4, 161)
     for place in range(-4, 5):
         for line in (np.stack([along, 0 * along + place], axis=-1), np.stack([0 * along + place, along], axis=-1)):
@@ -42,35 +42,34 @@ def plane_into_disc(eps):
     for axes, title in ((left, "centred vectors $v$"), (right, "their cores $u$")):
         axes.set(aspect="equal", title=title)
         axes.axis("off")
-    return figure
+    return panels
 
 
 @picture
 def disc_into_ellipse(gain, bias):
     """Left: the cores of R^3 as the disc that the plane sum = 0 cuts out of a ball. Right: what gain and bias make."""
-    figure, panels = new_figure(7.2, 4.0, ncols=2, sharex=True, sharey=True)
+    panels, (left, right) = new_panels(2, 3.6, 4.2, share=True)
     rim = layer_norm(CIRCLE @ PLANE, eps=0)  # (181, 3)
-    for axes in panels:
+    for axes in (left, right):
         for axis, label in zip(2.4 * np.eye(3), ("$1$", "$2$", "$3$"), strict=True):
             tip = SIDE_VIEW @ axis
             axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": FAINT})
             axes.annotate(label, 1.1 * tip, ha="center", va="center", color=FAINT)
         axes.set(aspect="equal")
         axes.axis("off")
-    left, right = panels
     left.plot(*np.sqrt(3) * CIRCLE.T, "--", color=BOUND, linewidth=1.2, label=r"the ball of radius $\sqrt{3}$")
     _shape(left, rim, CORE, "-", "all cores")
     _shape(right, gain * rim, GAIN, "--", "after the gain")
     _shape(right, gain * rim + bias, BIAS, "-", "all outputs")
-    for axes in panels:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2)
-    return figure
+    for axes in (left, right):
+        axes.figure.legend(loc="outside lower center", ncols=2)
+    return panels
 
 
 @picture
 def bowl(all_eps):
     """phi = d sqrt(q + eps) on z = (-t, 0, t) on the left; on the right its slope, which is made of the core."""
-    figure, (left, right) = new_figure(7.2, 3.4, ncols=2)
+    panels, (left, right) = new_panels(2, 3.6, 3.4)
     direction = np.array([-1, 0, 1])
     t = np.linspace(-2, 2, 201)  # (201,)
     z = t[:, None] * direction  # (201, 3)
@@ -87,7 +86,7 @@ def bowl(all_eps):
     right.set(xlabel="$t$", ylabel=r"slope of $\varphi$: $\langle u, (-1, 0, 1)\rangle$")
     left.legend(loc="lower left")
     right.legend(loc="upper left")
-    return figure
+    return panels
 
 
 def _shape(axes, points, colour, line, label):

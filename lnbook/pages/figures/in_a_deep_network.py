@@ -17,7 +17,7 @@ def draw_mean(axes, values, colour, marker, label):
 def stream_and_gradient(depth=24):
     """The variance of each sum, and the gradient by each second matrix, in pre-norm and post-norm."""
     blocks = np.arange(1, depth + 1)
-    figure, (stream, gradient) = new_figure(5.6, 6.4, nrows=2)
+    figure, (stream, gradient) = new_figure(4.3, 6.0, nrows=2)
     for place, colour, marker in (("post", BIAS, "s"), ("pre", CORE, "o")):
         variances, lengths = experiment(place, depth)
         draw_mean(stream, variances, colour, marker, f"{place}-norm")

@@ -4,7 +4,18 @@ import numpy as np
 
 from lnbook import center, jacobian, jvp, normalize, spectrum
 from lnbook.pages.figures.slider import Slider, moving_dots, moving_line, number, spoken, vector
-from lnbook.pages.figures.style import CENTRED, CORE, FAINT, INK, INPUT, PAPER, in_plane, new_figure, picture
+from lnbook.pages.figures.style import (
+    CENTRED,
+    CORE,
+    FAINT,
+    INK,
+    INPUT,
+    PAPER,
+    in_plane,
+    new_figure,
+    new_panels,
+    picture,
+)
 
 RING = 0.65  # the length of the steps drawn
 
@@ -17,7 +28,7 @@ def eigen_directions(z, eps):
     along_w = np.cross(along_one, along_v)  # (3,)
     angle = np.linspace(0, 2 * np.pi, 181)[:, None]
     circle = np.cos(angle) * along_v + np.sin(angle) * along_w  # (181, 3)
-    figure, (before, after) = new_figure(6.0, 3.3, ncols=2, sharex=True, sharey=True)
+    both, (before, after) = new_panels(2, 3.4, 3.3, share=True)
     panels = ((before, v, np.eye(3), CENTRED, "$v$", "{}"), (after, u, J, CORE, "$u$", "J{}"))
     for axes, start, matrix, colour, name, image in panels:
         axes.plot(*in_plane(start + RING * circle @ matrix.T).T, color=colour)
@@ -38,7 +49,7 @@ def eigen_directions(z, eps):
     after.annotate(r"$\|u\| = \sqrt{3}$", (0.42, 1.78), ha="center", color=INK)
     before.set_title("steps at the input")
     after.set_title("what $J$ makes of them")
-    return figure
+    return both
 
 
 def arrow(axes, start, tip, colour, line):
@@ -50,7 +61,7 @@ def arrow(axes, start, tip, colour, line):
 def finite_step(z, step, eps):
     """Along z + t step: the last core coordinate and the Jacobian's prediction, and the distance between the cores."""
     u, slope = normalize(z, eps=eps), jvp(z, step, eps=eps)  # (d,), (d,)
-    figure, (values, gaps) = new_figure(4.8, 6.2, nrows=2)
+    figure, (values, gaps) = new_figure(4.3, 5.8, nrows=2)
 
     t = np.linspace(-2.5, 4, 261)[:, None]  # (n, 1)
     actual, predicted = normalize(z + t * step, eps=eps), u + t * slope  # (n, d), (n, d)

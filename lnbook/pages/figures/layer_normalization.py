@@ -12,7 +12,7 @@ from lnbook.pages.figures.style import CORE, FAINT, GAIN, INK, new_figure, pictu
 def positions(n=4, d=6):
     """An array of n positions with d coordinates: one row lit for the statistics, one column for the parameters."""
     row, column = 1, 4
-    figure, axes = new_figure(6.4, 3.0)
+    figure, axes = new_figure(4.3, 2.4)
     for i, j in np.ndindex(n, d):
         axes.add_patch(Rectangle((j, -i), 0.86, 0.72, fill=False, edgecolor=FAINT))
     axes.add_patch(Rectangle((-0.08, -row - 0.08), d + 0.02, 0.88, fill=False, edgecolor=CORE, lw=2.6))

@@ -32,7 +32,7 @@ def shared_statistics():
     x = np.random.default_rng(0).normal(size=(SAMPLES, CHANNELS, PLACES))
     moved = x.copy()
     moved[0, 0, 0] += 1
-    figure, axes_of = new_figure(6.6, 6.2, nrows=len(NORMS), sharex=True)
+    figure, axes_of = new_figure(4.3, 5.2, nrows=len(NORMS), sharex=True)
     for axes, (name, norm) in zip(axes_of, NORMS.items(), strict=True):
         answers = norm(moved) != norm(x)  # (samples, channels, places)
         for sample, channel, place in np.ndindex(x.shape):

@@ -21,7 +21,7 @@ def projection_of_a_pair(z):
     z = np.asarray(z, float)  # (2,)
     v = center(z)
     along = z - v
-    figure, axes = new_figure(5.2, 4.2)
+    figure, axes = new_figure(4.3, 3.8)
     axes.plot([-0.7, 3.2], [-0.7, 3.2], "--", color=FAINT, linewidth=1)
     axes.text(3.15, 3.0, r"multiples of $\mathbf{1}$", color=FAINT, ha="left", va="top")
     _arrow(axes, (0, 0), along, FAINT)
@@ -46,7 +46,7 @@ def circle_to_ellipse(matrix):
     eigenvalues, eigenvectors = np.linalg.eigh(matrix)  # (2,), (2, 2) in ascending order
     angle = np.linspace(0, 2 * np.pi, 181)
     circle = np.stack([np.cos(angle), np.sin(angle)])  # (2, 181)
-    figure, axes = new_figure(5.2, 4.2)
+    figure, axes = new_figure(4.3, 3.8)
     axes.plot(*circle, "--", color=INPUT, label="$h$ with $\\|h\\| = 1$")
     axes.plot(*(matrix @ circle), color=CORE, label="$Ah$")
     for eigenvalue, w, colour in zip(eigenvalues, eigenvectors.T, (INK, BOUND), strict=True):
@@ -54,5 +54,5 @@ def circle_to_ellipse(matrix):
         _arrow(axes, (0, 0), tip, colour)
         axes.text(*(1.06 * tip), f"{eigenvalue:g}", color=colour, va="bottom" if tip[1] > 0 else "top")
     axes.set(aspect="equal", xticks=range(-2, 3), yticks=range(-2, 3), xlabel="coordinate 1", ylabel="coordinate 2")
-    figure.legend(loc="outside right center")
+    figure.legend(loc="outside lower center")
     return figure

@@ -23,7 +23,7 @@ def amplification_over_distance(eps, step=0.1):
     dotted = distance[::10]  # (13,)
     pairs = np.broadcast_arrays(dotted[:, None, None] * along, steps)  # 2 arrays (13, 12, 3)
 
-    figure, axes = new_figure(6.4, 4.0)
+    figure, axes = new_figure(4.3, 3.8)
     axes.axhline(bound, color=BOUND, linestyle="--")
     axes.annotate(r"the bound $1/\sqrt{\varepsilon}$", (distance[0], 1.15 * bound), color=BOUND)
     axes.plot(distance, operator_norm(z, eps=eps), color=CORE, label=r"to first order, at most: $\|J\|_2$")

@@ -14,7 +14,7 @@ def gain_polynomial(gain):
     p = np.polynomial.Polynomial.fromroots(squares)
     turns = np.sort(p.deriv().roots().real)  # (d - 1,)
     x = np.linspace(squares[0] - 0.6, squares[-1] + 0.8, 301)  # (301,)
-    figure, axes = new_figure(6.4, 3.6)
+    figure, axes = new_figure(4.3, 3.4)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.plot(x, p(x), color=INPUT)
     for turn in turns:
@@ -35,7 +35,7 @@ def norm_over_bound(gain, seed=0):
     """The norm of the Jacobian over the sharp bound, against variance / eps: d = 2, d >= 3, and with gains."""
     ratio = np.geomspace(1e-3, 1e7, 101)  # (101,) variance / eps
     pair, triple = np.array([-1.0, 1.0]), np.array([-1.0, 0.0, 1.0]) * np.sqrt(1.5)  # variance 1
-    figure, axes = new_figure(6.4, 4.0)
+    figure, axes = new_figure(4.3, 4.4)
     for z, line, colour, label in (
         (triple, "-", CORE, "equal gains, $d \\geq 3$"),
         (pair, "-.", EPSILON, "equal gains, $d = 2$"),
@@ -50,7 +50,7 @@ def norm_over_bound(gain, seed=0):
     for eps in (1e-3, 1e-5, 1e-6):
         axes.axvline(1 / eps, color=FAINT, linestyle=":", linewidth=1)
         axes.annotate(
-            f"$q = 1$, $\\varepsilon = 10^{{{np.log10(eps):.0f}}}$",
+            f"$\\varepsilon = 10^{{{np.log10(eps):.0f}}}$",
             (1 / eps, 1.3),
             (-3, 0),
             textcoords="offset points",
@@ -58,10 +58,9 @@ def norm_over_bound(gain, seed=0):
             ha="right",
             va="top",
             color=FAINT,
-            fontsize=9,
         )
     axes.set(xscale="log", yscale="log", ylim=(1e-4, 2), xlabel=r"$q/\varepsilon$", ylabel="norm of $J$ over the bound")
-    axes.legend(loc="lower left")
+    figure.legend(loc="outside lower center")
     return figure
 
 
@@ -70,7 +69,7 @@ def constants_over_dimension():
     """The exact constants times sqrt(eps) over d: Euclidean, and in the largest coordinate with its limits."""
     d = np.unique(np.geomspace(2, 4096, 120).round().astype(int))  # (n,)
     exact = np.array([max_norm_constant(int(k), eps=1) for k in d])  # (n,)
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 4.2)
     axes.fill_between(d, np.sqrt(d / 27), 2 + np.sqrt(d / 27), color=BOUND, alpha=0.15, linewidth=0)
     axes.plot(d, exact, color=BOUND, label="largest coordinate: exact")
     axes.plot(d, 2 * (1 - 1 / d), "--", color=EPSILON, label="largest coordinate: constant inputs")
@@ -78,7 +77,7 @@ def constants_over_dimension():
     axes.set(xscale="log", yscale="log", xlabel="$d$", ylabel=r"Lipschitz constant times $\sqrt{\varepsilon}$")
     axes.set_yticks([0.5, 1, 2, 5, 10], labels=["0.5", "1", "2", "5", "10"])
     axes.minorticks_off()
-    axes.legend(loc="upper left")
+    figure.legend(loc="outside lower center")
     return figure
 
 
@@ -88,7 +87,7 @@ def trust_radius(seed=0):
     ratio = np.geomspace(1e-3, 1e3, 241)  # (241,) variance / eps
     tau = ratio / (1 + ratio)  # (241,)
     along = 1.5 * np.sqrt(tau) * (1 - tau) ** 2  # (241,) half the curvature, for steps along v
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 4.2)
     axes.axhline(24 / (25 * np.sqrt(5)), color=BOUND, linestyle="--", label="the bound, $24/(25\\sqrt{5})$")
     axes.plot(ratio, np.where(tau < 1 / 3, along, (1 - tau) / np.sqrt(3)), color=CORE, label="$d \\geq 3$, short steps")
     axes.plot(ratio, along, "-.", color=EPSILON, label="$d = 2$, short steps")
@@ -100,5 +99,5 @@ def trust_radius(seed=0):
     error = np.linalg.norm(normalize(z + h, eps=1) - normalize(z, eps=1) - jvp(z, h, eps=1), axis=1)  # (120,)
     axes.plot(size[:, 0], error * np.sqrt(3) / (h**2).sum(axis=1), "o", color=INPUT, markersize=3, label="finite steps")
     axes.set(xscale="log", xlabel=r"$q/\varepsilon$", ylabel="error over its natural size", ylim=(0, 0.6))
-    axes.legend(loc="upper right", ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -6,20 +6,19 @@ import numpy as np
 
 from lnbook import center, normalize
 from lnbook.pages.figures.slider import Slider, moving_dots, moving_line, number, spoken, vector
-from lnbook.pages.figures.style import CENTRED, CORE, FAINT, INPUT, PLANE, SIDE_VIEW, new_figure, picture
+from lnbook.pages.figures.style import CENTRED, CORE, FAINT, INPUT, PLANE, SIDE_VIEW, new_figure, new_panels, picture
 
 
 @picture
 def common_and_unequal_shift(z, unequal, amounts, eps):
     """z + c 1 on the left, z + c unequal on the right, for each c in amounts, each with its core in the plane."""
-    figure, panels = new_figure(7.2, 4.4, ncols=2, sharex=True, sharey=True)
+    panels, axes_of = new_panels(2, 3.6, 4.8, share=True)
     titles = ("a common shift", "an unequal shift")
-    for axes, title, direction in zip(panels, titles, (np.ones(3), np.asarray(unequal)), strict=True):
+    for axes, title, direction in zip(axes_of, titles, (np.ones(3), np.asarray(unequal)), strict=True):
         _draw_shift(axes, np.asarray(z) + np.outer(amounts, direction), eps)
         axes.set_title(title)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    return figure
+        axes.figure.legend(loc="outside lower center", ncols=2)
+    return panels
 
 
 def _draw_shift(axes, z, eps):

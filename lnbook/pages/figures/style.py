@@ -3,6 +3,7 @@
 import functools
 import io
 import re
+from string import ascii_lowercase
 
 import matplotlib
 import numpy as np
@@ -50,8 +51,22 @@ class Picture(Figure):
     """
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        light_background = {"image/svg+xml": {"needs_background": "light"}}
-        return {"image/svg+xml": themed_svg(self), "text/plain": "(a figure)"}, light_background
+        return as_image(themed_svg(self))
+
+
+class Panels:
+    """Pictures of equal height in a row, as one image; the book puts them below each other where there is no room."""
+
+    def __init__(self, pictures):
+        self.pictures = pictures
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return as_image(themed_svg(*self.pictures))
+
+
+def as_image(svg):
+    """What a notebook takes: the forms of an image, and how each is shown."""
+    return {"image/svg+xml": svg, "text/plain": "(a figure)"}, {"image/svg+xml": {"needs_background": "light"}}
 
 
 def picture(draw):
@@ -71,25 +86,57 @@ def new_figure(width=6.4, height=3.6, **subplots):
     return figure, figure.subplots(**subplots)
 
 
-def themed_svg(figure):
-    """The figure as SVG text with `var(--ln-core, #113aa2)` for the core's colour, the same on every machine."""
+def new_panels(count, width, height, share=False):
+    """Empty panels and the axes of each; with `share` they have the same limits."""
+    pictures, axes = zip(*(new_figure(width, height) for _ in range(count)), strict=True)
+    for other in axes[1:] if share else ():
+        other.sharex(axes[0])
+        other.sharey(axes[0])
+    return Panels(pictures), axes
+
+
+def themed_svg(*figures):
+    """The figures side by side as SVG text with `var(--ln-core, #113aa2)` for the core's colour, on every machine."""
+    svg = in_row([drawing(figure, letter) for figure, letter in zip(figures, ascii_lowercase[8:], strict=False)])
+    for name, (light, _) in COLOURS.items():
+        svg = re.sub(light, f"var(--ln-{name}, {light})", svg, flags=re.IGNORECASE)
+    return svg
+
+
+def drawing(figure, letter):
+    """The <svg> element of one figure; its ids begin with the letter."""
     stream = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    svg = in_hundredths(with_numbered_ids(stream.getvalue()))
-    for name, (light, _) in COLOURS.items():
-        svg = re.sub(light, f"var(--ln-{name}, {light})", svg, flags=re.IGNORECASE)
+    svg = in_hundredths(with_numbered_ids(stream.getvalue(), letter))
     return svg[svg.index("<svg") :]
 
 
-def with_numbered_ids(svg):
+def in_row(drawings):
+    """One <svg> element that holds the others side by side; a single one as it is."""
+    if len(drawings) == 1:
+        return drawings[0]
+    sizes = [[float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)[:2]] for svg in drawings]
+    lefts = [f"{sum(width for width, _ in sizes[:place]):g}" for place in range(len(sizes))]
+    inner = (
+        re.sub(r'(width|height)="([\d.]+)pt"', r'\1="\2"', svg.replace("<svg", f'<svg x="{left}"', 1), count=2)
+        for svg, left in zip(drawings, lefts, strict=True)
+    )
+    width, height = f"{sum(width for width, _ in sizes):g}", f"{max(height for _, height in sizes):g}"
+    namespace = 'xmlns="http://www.w3.org/2000/svg" version="1.1"'
+    return (
+        f'<svg {namespace} width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}">{"".join(inner)}</svg>'
+    )
+
+
+def with_numbered_ids(svg, letter="i"):
     """The picture with its ids counted through, and without those that nothing refers to.
 
     matplotlib makes ids of all digits of what is drawn, and the last digits differ from one processor to the next.
     """
     referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
     defined = dict.fromkeys(re.findall(r' id="([^"]+)"', svg))
-    new = {old: f"i{number}" for number, old in enumerate((old for old in defined if old in referred), start=1)}
+    new = {old: f"{letter}{number}" for number, old in enumerate((old for old in defined if old in referred), start=1)}
 
     def definition(found):
         return f' id="{new[found[1]]}"' if found[1] in new else ""

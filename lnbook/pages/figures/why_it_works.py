@@ -9,7 +9,7 @@ from lnbook.pages.training import lengths, loss_and_gradient, problem, train
 @picture
 def length_of_weights(seeds=(0, 1, 2), steps=1000, rate=0.1):
     """The length of W over the steps of descent at eps = 0, for three decays, and where decay and growth balance."""
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 3.6)
     for decay, colour, line in ((0, INPUT, "-"), (0.01, CORE, "--"), (0.1, GAIN, "-.")):
         for seed in seeds:
             weights, gradients = train(seed, steps, rate, decay)
@@ -21,7 +21,7 @@ def length_of_weights(seeds=(0, 1, 2), steps=1000, rate=0.1):
                 axes.plot(steps, level, "D", color=BOUND, markersize=5, clip_on=False)
     axes.plot([], [], "D", color=BOUND, markersize=5, label="the balance, computed")
     axes.set(xlabel="step", ylabel=r"$\|W\|$", xlim=(0, steps), ylim=(0, None))
-    axes.legend(loc="lower left", ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
@@ -30,7 +30,7 @@ def step_over_scale(seed=0, rate=0.1):
     """The length of a step over the length of the weights, against the scale of the weights, for three epsilons."""
     W, x, target = problem(seed)
     scales = np.geomspace(1e-4, 1e2, 61)  # (61,)
-    figure, axes = new_figure(6.4, 3.8)
+    figure, axes = new_figure(4.3, 3.6)
     for eps, colour, line in ((0, CORE, "-"), (1e-5, EPSILON, "--"), (1e-2, CENTRED, "-.")):
         gradients = np.array([loss_and_gradient(scale * W, x, target, eps)[1] for scale in scales])  # (61, d, k)
         relative = rate * lengths(gradients) / (scales * np.linalg.norm(W))  # (61,)
