@@ -33,6 +33,7 @@ def zeros_in_the_row(statement):
     assert core((only, only, only), 1)[:2, :] == core((only, only), 1)
     assert only == 0
     assert chain_holds(statement.tex("to a row with"), {r"\varepsilon": 1})
+    statement.says("one entry for each of the $n$ places")
 
 
 @reads("settled-frozen")
@@ -40,7 +41,7 @@ def frozen_parameters(statement):
     for gain in ((0, 0, 0), (1, 0, 0)):
         y = [layer((k, 0, 0), 1, gain)["y"] for k in (0, 1, 2)]
         assert same(y[0] + y[2], 2 * y[1]) == chain_holds(statement.tex("only if**"), {r"\gamma": Matrix(gain)})
-    statement.says("does not freeze mean and variance", "is the same as before")
+    statement.says("does not freeze mean and variance", "is the same as before", "for experiments to decide")
 
 
 @reads("settled-frozen-root")
