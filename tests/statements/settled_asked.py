@@ -19,7 +19,13 @@ def a_histogram(statement):
     u = layer((0, 0, 0, 4), 1)["u"]
     assert len(set(u)) == 2
     assert sum(entry**3 for entry in u) != 0
-    statement.says("whatever the input", "keeps its shape", "the same skewness as before", "unless it is constant")
+    statement.says(
+        "whatever the input",
+        "All coordinates of a row",
+        "keeps its shape",
+        "the same skewness as before",
+        "unless it is constant",
+    )
 
 
 @reads("settled-whitening")
@@ -36,7 +42,9 @@ def a_unit_vector(statement):
     names = layer((1, 2, 6), 0)
     assert chain_holds(statement.tex("**True.**"), names)
     assert chain_holds(statement.tex("so"), names)
-    statement.says("along the centred input, unless the input is constant", "the core is shorter than")
+    for words, at in (("*At", 0), ("RMSNorm at", 0), ("With ", 1)):
+        assert [chain_holds(statement.tex(words), {r"\varepsilon": eps}) for eps in (at, 1 - at)] == [True, False]
+    statement.says("as L2 normalization", "along the centred input, unless the input is constant", "is shorter than")
     statement.says("the more so the smaller the variance", "Without the centring")
 
 
@@ -47,7 +55,11 @@ def where_it_is_smooth(statement):
     along = Matrix(term(statement, "of $0$ along"))
     one, other = (layer(t * along, 0)["u"] for t in (R(1, 100), -R(1, 100)))
     assert same(one, -other) and one != other
-    statement.says("derivatives of every order", "it has no value at constant inputs", "two different vectors")
+    assert chain_holds(statement.tex("At"), {r"\varepsilon": 0})
+    statement.says(
+        r"$q + \varepsilon$ is nowhere $0$", "derivatives of every order", "at every input", "along $(1, -1)$"
+    )
+    statement.says("it has no value at constant inputs, and none that one could choose", "two different vectors")
 
 
 @reads("settled-nan-row")
@@ -66,6 +78,7 @@ def idle_lanes(statement):
     only = statement.tex("only if**")
     assert chain_holds(only, {r"\mu": 0}) and not chain_holds(only, {r"\mu": 3})
     assert chain_holds(statement.tex("In a block of"), {"n": 5, "d": 3})
+    statement.says(r"the sum of $(z_i - \mu)^2$ over all lanes", "may run over all lanes")
     statement.says("with zeros behind the $d$ entries", "must be set to $0$ again")
 
 
@@ -83,7 +96,10 @@ def a_gain_in_bfloat16(statement):
     step = float(term(statement, "raised by"))
     assert float(term(statement, "starts at")) == float(term(statement, "stays at")) == 1 == round_to(1 + step, bits)
     assert round_to(step, bits) > 0
-    statement.says("True only if** the stored number is", "in a wider format", "the same gaps again")
+    statement.says("True only if** the stored number is", "in a wider format", "the same gaps again", "Why is γ − 1")
+    statement.says(
+        r"Where $\gamma - 1$ is stored", "from $0$ on", "every sum from", "In bfloat16", "rounded to bfloat16"
+    )
 
 
 @reads("settled-average")
@@ -103,7 +119,8 @@ def contributions(statement):
     assert statement.tex("do add up:").endswith(r"= \sum_j Px_j/\sqrt{q + \varepsilon}")
     assert same(whole["u"], sum((one["v"] for one in parts), sympy.zeros(3, 1)) / sympy.sqrt(whole["q"] + 1))
     assert not same(whole["u"], parts[0]["u"] + parts[1]["u"])
-    statement.says("Each has a root of its own", "the root of the whole sum", "as the root would be another")
+    assert statement.text.count(r"x_1 + \dots + x_k") == 2
+    statement.says("**False.** Each has a root of its own", "the root of the whole sum", "as the root would be another")
 
 
 @reads("settled-vmap")
