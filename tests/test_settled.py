@@ -8,6 +8,7 @@ import exact
 import numpy as np
 import pytest
 import test_settled_amplification  # noqa: F401 - these register the tests
+import test_settled_asked  # noqa: F401
 import test_settled_attention  # noqa: F401
 import test_settled_batch  # noqa: F401
 import test_settled_deep  # noqa: F401
@@ -24,7 +25,16 @@ PAGE = Path(__file__).parents[1] / "book" / "settled.md"
 ENTRY = re.compile(r"^\((settled-[\w-]+)\)=\n### [^\n]+\?\n\n(.*?)(?=^\(settled-|^## )", re.MULTILINE | re.DOTALL)
 VERDICT = re.compile(r"\*\*(True only if|True|False)\.?\*\*")
 # The statement that is judged, and the verdict
-JUDGED = re.compile(r"\*(?P<claim>[^*]+\.)\* " + VERDICT.pattern)
+JUDGED = re.compile(r"\*(?P<claim>[^*]+\.)\*\s" + VERDICT.pattern)
+
+# Names of entries that were merged into others, where they still lead.
+FORMER = {
+    "settled-bn-nchw": "settled-channels-last",
+    "settled-bn-padding": "settled-padding",
+    "settled-bn-parameters": "settled-parameters",
+    "settled-bn-running": "settled-eval",
+    "settled-same-bits": "settled-bits",
+}
 
 
 def entries():
@@ -50,8 +60,10 @@ def test_the_test_of_each_entry_is_collected():
 def test_no_entry_escapes_the_pattern():
     text = PAGE.read_text("utf-8")
     labels = [label for label in re.findall(r"^\((settled-[\w-]+)\)=$", text, re.MULTILINE) if label != "settled-field"]
-    assert labels == [name for name, _ in entries()]
-    assert len(re.findall(r"^### ", text, re.MULTILINE)) == len(labels) >= 40
+    former = dict(re.findall(r"^\((settled-[\w-]+)\)=\n\((settled-[\w-]+)\)=$", text, re.MULTILINE))
+    assert former == FORMER
+    assert [label for label in labels if label not in former] == [name for name, _ in entries()]
+    assert len(re.findall(r"^### ", text, re.MULTILINE)) == len(entries()) >= 40
 
 
 @pytest.mark.parametrize(("name", "words"), entries(), ids=[name for name, _ in entries()])

@@ -92,17 +92,26 @@ def sought(docname):
     return f"{shown['title']} {shown['words']}" if shown else ""
 
 
+def asked(app):
+    """Words under which somebody may look for a question of the page Settled, by its place."""
+    written = Path(app.srcdir, "book", "questions.toml").read_text(encoding="utf8")
+    return {f"book/settled.html#settled-{name}": words for name, words in tomllib.loads(written).items()}
+
+
 def write_index(app):
     """Whenever pages are written, after the statements are numbered."""
     if app.builder.name != "html":
         return []
     reading = tomllib.loads(Path(app.srcdir, "book", "synonyms.toml").read_text(encoding="utf8"))
-    entries = []
+    entries, questions = [], asked(app)
     for docname in sorted(app.env.found_docs):
         found = app.env.search_entries[docname]
-        entries += [{**entry, "kind": kind_of(app.env, entry), "at": at} for at, entry in enumerate(found)]
-        entries[-len(found)]["words"] = sought(docname)
+        for at, entry in enumerate(found):
+            words = sought(docname) if at == 0 else questions.pop(entry["url"], "")
+            entries.append({**entry, "kind": kind_of(app.env, entry), "at": at} | ({"words": words} if words else {}))
         write_script(app, f"search/{docname.split('/')[-1]}", [[entry["text"], entry["code"]] for entry in found])
+    if questions:
+        raise ExtensionError(f"book/questions.toml has words for what is no question: {', '.join(questions)}")
     value = {"reading": reading | {"stop": reading["stop"].split()}, "entries": entries}
     run = run_node(
         [str(BUILDER), str(Path(app.outdir, "_static", "search.js"))],

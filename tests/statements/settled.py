@@ -61,6 +61,8 @@ def the_sample_deviation_shortens_the_core(statement):
         factors.append(term(statement, "by the factor", names))
         assert same(other, factors[-1] * names["u"])
     assert factors == sorted(factors)
+    d, times = re.search(r"at \$d = (\d+)\$ the right output is \$([\d.]+)\$ times that", statement.text).groups()
+    assert abs(R(times) * term(statement, "by the factor", {"d": int(d)}) - 1) < R(1, 2 * 10**4)
 
 
 @reads("settled-eps-max")

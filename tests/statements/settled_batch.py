@@ -1,13 +1,11 @@
 """Readings of the verdicts on batch and layer normalization."""
 
-import re
-
 import sympy
 from sympy import Matrix, Rational, sqrt
 
 from statements import reads
 from statements.batch_norm_or_layer_norm import conditions, core, found, mean, variance
-from statements.evaluate import close, term, value
+from statements.evaluate import close, term
 
 R = Rational
 
@@ -23,17 +21,6 @@ def later_words_are_seen(statement):
     assert core((1, 2, 0), 1)[0] != core((1, 2, 5), 1)[0]
     statement.says("lets no output depend on later words", "the last input can be computed from the earlier outputs")
     statement.says("does none of this")
-
-
-@reads("settled-bn-running")
-def no_running_averages(statement):
-    statement.says("stores nothing but gain and bias", "stores two numbers a channel", "uses them at test time")
-
-
-@reads("settled-bn-padding")
-def padding_tokens(statement):
-    assert core((1, 3), 1)[0] != core((1, 3, 0), 1)[0]
-    statement.says("some set of shared statistics holds both", "each token is a set of its own", "need the mask")
 
 
 @reads("settled-bn-one")
@@ -54,16 +41,6 @@ def parameters_for_images(statement):
     assert term(statement, "of each pixel it has", letters) == 2 * 3
     assert term(statement, "and pixels it has", letters) == 2 * 3 * 4 * 5
     statement.says("cannot be used", "every size", "fixes the size", "every pixel act on every other")
-
-
-@reads("settled-bn-nchw")
-def permuted_channels(statement):
-    text = re.findall(r"permute\(([\d, ]+)\)", statement.text)
-    there, back = ([int(x) for x in one.split(",")] for one in text)
-    assert ["NCHW"[i] for i in there] == list("NHWC")
-    assert ["NHWC"[i] for i in back] == list("NCHW")
-    assert re.search(r"GroupNorm\((\d), C\)", statement.text)[1] == "1"
-    statement.says("is not the same as soon as there are two pixels")
 
 
 @reads("settled-bn-accumulate")
@@ -138,20 +115,6 @@ def a_bias_in_front(statement):
     assert term(statement, "a channel adds up to") == 0
     assert int(found(statement, r"gets the gradient (\d), in training")[0]) == 0
     statement.says("for every loss", "only the gradients of all biases together do")
-
-
-@reads("settled-bn-parameters")
-def parameters_of_gpt2(statement):
-    layers, width, norms, total = (
-        int(x) for x in found(statement, r"\$(\d+)\$ layers of width \$(\d+)\$, which is \$(\d+)\$ of \$(\d+)\$")
-    )
-    per_layer = term(statement, "**True**:", {"d": width})
-    assert (layers, width) == (25, 768)
-    assert norms == layers * per_layer == layers * 2 * width
-    assert total == (50257 + 1024) * width + 12 * (12 * width**2 + 13 * width) + 2 * width
-    assert 1000 * norms < total
-    assert value(found(statement, r"RMSNorm holds \$([^$]*)\$")[0], {"d": 7}) == 7
-    statement.says("less than a thousandth")
 
 
 @reads("settled-bn-centring")

@@ -217,7 +217,7 @@ def the_core_keeps_the_scale(statement):
         names = layer(SPREAD, eps)
         assert (core(2 * names["z"], eps) == names["u"]) == chain_holds(statement.tex("only if**"), names)
     holds(statement, 1, names, start="Otherwise")
-    statement.says("Otherwise only the mean is")
+    statement.says("Otherwise only the mean is", "the stream keeps mean and scale", "the branch that does not see them")
 
 
 @reads("settled-finite")

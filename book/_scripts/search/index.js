@@ -3,8 +3,18 @@
   const FIELDS = { title: 6, fact: 4, words: 6, page: 2, section: 1.5, text: 1, code: 0.4 };
   const KINDS = { Page: 1.6, Term: 1.2, Settled: 1.4, Section: 1, Mistake: 1, Exercise: 0.7 };
   const STATEMENT = 1.2;
+  // How much more an entry of Settled counts, which is a question itself, if a question or a sentence is asked.
+  const ASKED = 1.6;
+  const QUESTION = /^(are|can|could|do|does|how|is|may|must|should|what|when|where|which|why)\b|\?$/i;
+  // How much more an exercise counts if exercises are asked for.
+  const NAMED = 2;
   // Results that have some of the words only follow where there are fewer than these with all.
   const ENOUGH = 4;
+  // So many words are a sentence: few entries have them all, and an entry that answers may have others.
+  const SENTENCE = 4;
+  // A word that this part of all entries have tells little beside another one, and an entry may do without it.
+  const EVERYWHERE = 0.2;
+  const LITTLE = 0.3;
 
   const options = (read) => ({
     fields: Object.keys(FIELDS),
@@ -48,21 +58,35 @@
     const exact = { tokenize: (term) => [term], boost: FIELDS };
     // A word that no page has is spelled in another way, perhaps.
     const known = (term) => mini.search(term, { ...exact, prefix: true }).length;
-    const asked = {
-      tokenize: terms,
+    const common = (term) => mini.search(term, exact).length > EVERYWHERE * entries.length;
+    const every = {
       boost: FIELDS,
-      boostDocument: (id) => KINDS[entries[id].kind.split(":")[0]] ?? STATEMENT,
       prefix: (term, at, all) => term.length > 2 || at === all.length - 1,
       fuzzy: (term) => term.length > 4 && !known(term) && 0.25,
     };
     return (query) => {
       const label = query.trim().toLowerCase().replace(/\s+/g, "-");
+      const words = terms(query);
+      const telling = words.filter((term) => !common(term));
+      const sentence = words.length >= SENTENCE;
+      const question = sentence || (words.length > 1 && QUESTION.test(query.trim()));
+      const weighed = {
+        boostTerm: (term) => (telling.length && !telling.includes(term) ? LITTLE : 1),
+        boostDocument: (id) => {
+          const [kind] = entries[id].kind.split(/[: ]/);
+          const asked = kind === "Settled" && question ? ASKED : 1;
+          const named = kind === "Exercise" && words.includes("exercise") ? NAMED : 1;
+          return (KINDS[kind] ?? STATEMENT) * asked * named;
+        },
+      };
+      const all = { combineWith: "AND", tokenize: () => (telling.length ? telling : words) };
+      const some = { combineWith: "OR", tokenize: () => words };
       const results = new Map();
-      const named = entries.findIndex(({ fact }) => fact === label);
-      if (named >= 0) results.set(named, new Set(terms(label)));
-      for (const combineWith of ["AND", "OR"]) {
+      const own = entries.findIndex(({ fact }) => fact === label);
+      if (own >= 0) results.set(own, new Set(terms(label)));
+      for (const way of sentence ? [some] : [all, some]) {
         if (results.size >= ENOUGH) break;
-        for (const { id, match } of mini.search(query, { ...asked, combineWith })) {
+        for (const { id, match } of mini.search(query, { ...every, ...weighed, ...way })) {
           if (!results.has(id)) results.set(id, new Set(Object.keys(match)));
         }
       }
