@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 
-import pytest
 from record import RECORDS, ROOT, pages, record_of
 
 ALWAYS = ["tests/test_statements.py", "tests/test_lock.py", "tests/test_notebooks.py"]
@@ -56,12 +55,8 @@ def labels_read_again(some_pages):
     return {label for page in some_pages for label in statements_of(page.stem, page.read_text("utf8"))}
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """For pytest, which loads this module as a plugin: of the facts' files only the tests of the facts.
-
-    The cells of a notebook stay in one process, the one that has run the cells before them.
-    """
+    """For pytest, which loads this module as a plugin: of the facts' files only the tests of the facts."""
     changed = changed_pages()
     facts, read_again = facts_of(changed), labels_read_again(changed)
     whole = {ROOT / name for name in ALWAYS}
@@ -75,9 +70,6 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if not wanted(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-    for item in items:
-        if item.path.parent == RECORDS:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def main():
@@ -85,7 +77,8 @@ def main():
     print("changed pages:", ", ".join(page.stem for page in changed) or "none", flush=True)
     files = dict.fromkeys([*(ROOT / name for name in ALWAYS), *files_that_name(facts_of(changed))])
     records = [record_of(page) for page in changed if record_of(page).exists()]
-    processes = ["-n", "auto", "--dist", "loadgroup"]
+    # A file keeps to one process: the cells of a notebook need those before them.
+    processes = ["-n", "auto", "--dist", "loadfile"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "check", *processes, "--nbval", "--nbval-current-env"]
     run = subprocess.run([*command, *files, *records], cwd=ROOT, check=False)
     sys.exit(run.returncode)
