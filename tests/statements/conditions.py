@@ -184,3 +184,74 @@ def the_function_and_the_line(statement):
     assert r"Let $f(x) = " in statement.text and "line, $x = x_0" in statement.text
     labels = tex.formulas(statement.text[statement.text.index("the values") :])[0]
     assert labels == "0, 1, 0, 1"
+
+
+@reads("why-growth")
+def lengths_that_grow(statement):
+    """One step with the gradient of length C at a point of length 1 is where both bounds of the length are sharp."""
+    low, high, falls = (
+        one(statement, pattern)
+        for pattern in (
+            r"Then \$\$ (.*?) \. \$\$",
+            r"then \$(\\\|\\theta_t\\\|\^4 \\le .*?)\$",
+            r"then \$(\\eta/.*?)\$",
+        )
+    )
+    square, eta, G, t = R(3), R(1, 2), R(5), 1  # |theta_0|^2; the gradient at theta_0 has the length G / |theta_0|
+    after = square + eta**2 * G**2 / square
+    names = {r"\|\theta_0\|": sqrt(square), r"\|\theta_t\|": sqrt(after), r"\eta": eta, "C": G, "c": G, "t": R(t)}
+    low, names["S"] = low.replace(r"\sum_{s<t} \|\tilde G_s\|^2", "S"), G**2
+    assert chain_holds(low, names) and chain_holds(high, names) and chain_holds(falls, names)
+    lower, upper = value(low.split(r"\ge")[1], names), value(high.split(r"\le")[1], names)
+    assert close(upper, after**2) and close(after**2 - lower, eta**4 * G**4 / square**2)
+    assert not chain_holds(high, names | {r"\|\theta_t\|": sqrt(after) * R(1001, 1000)})
+    assert close(value(falls.split("<")[1], names | {"t": R(8)}), 1 / (4 * G))
+    assert one(statement, r"go from \$([^$]*)\$ through") == r"\theta_0"
+    assert one(statement, r"through \$([^$]*)\$") == r"\theta_1, \dots, \theta_t"
+    for condition, name in ((r"constant \$(\\eta [^$]*)\$", r"\eta"), (r"\\ge (c > \d)\$", "c")):
+        assert bound_by(one(statement, condition), name, R(1, 10**9), 0)
+    assert bound_by(one(statement, r"for \$(t [^$]*)\$, whatever"), "t", 1, 0)
+    assert bound_by(one(statement, r"Let \$(\\varepsilon [^$]*)\$"), r"\varepsilon", 0, 1)
+    statement.says(r"If $\|\tilde G_s\| \ge c > 0$ for all $s < t$", r"If $\|\tilde G_s\| \le C$ for all $s < t$")
+
+
+@reads("settled-ex-signs")
+def the_signs_of_the_entries(statement):
+    factor = one(statement, r"a positive number times \$([^$]*)\$")
+    assert value(factor, {"d": 7, "u_i": 2}) == 7 - 1 - 2**2
+    below = one(statement, r"and \$(u_i\^\d < [^$]*)\$")
+    assert bound_by(below, "u_i", sqrt(6) - R(1, 10**9), sqrt(6), d=7)
+    positive = one(statement, r"which is positive where \$([^$]*)\$")
+    z = term(statement, "the two ends of")
+    names = layer(list(z), R(1, 100))
+    high, low = list(z).index(max(z)), list(z).index(min(z))
+    u, J = names["u"], names["J"]
+    assert J[high, low] > 0 and sorted(z) == [-1, 0, 0, 1]
+    assert chain_holds(positive.replace("u_iu_j", "p"), {"p": u[high] * u[low]})
+    assert bound_by(positive.replace("u_iu_j", "p"), "p", R(-101, 100), -1)
+    assert same_sign(
+        J[high, low], value(one(statement, r"has the sign of \$([^$]*)\$"), {"u_i": u[high], "u_j": u[low]})
+    )
+
+
+def same_sign(a, b):
+    return sympy.sign(a) == sympy.sign(b)
+
+
+@reads("gain-ex-sum")
+def the_core_of_the_hint(statement):
+    core_of_the_example = term(statement, "with the core")
+    assert close(core_of_the_example, layer((1, 1, -2), 2)["u"])
+    assert one(statement, r"solve for \$([^$]*)\$") == r"\gamma_3" and r"exactly if $\gamma_3 = " in statement.text
+
+
+@reads("bn-train-eval")
+def where_both_roots_are(statement):
+    of_the_batch, stored = re.findall(r"\$([^$]*\+ \\varepsilon > [^$]*)\$", statement.text)
+    assert bound_by(of_the_batch, "q", R(1, 10**9), 0, **{r"\varepsilon": 0})
+    assert bound_by(stored, r"\bar q", R(1, 10**9), 0, **{r"\varepsilon": 0})
+    assert bound_by(of_the_batch, r"\varepsilon", R(1, 10**9), 0, q=0)
+    assert bound_by(stored, r"\varepsilon", R(1, 10**9), 0, **{r"\bar q": 0})
+    enough, varied = one(statement, r"with \$(n [^$]*)\$ and"), one(statement, r"and \$(q > \d)\$, give")
+    assert bound_by(enough, "n", 2, 1) and bound_by(varied, "q", R(1, 10**9), 0)
+    statement.says("Stored statistics of exactly this batch")
