@@ -3,10 +3,11 @@
 The formats differ in how numbers are added and multiplied. Rows of float32 (and of float16 and bfloat16, widened) are
 computed in float64: `rest` is None, and low parts are 0. Rows of float64 are scaled by a power of two and computed in
 pairs of float64, a number and what rounding left: `rest` (2, LANES) takes the low parts of sums. The sums are those of
-Ogita, Rump and Oishi (2005), LANES at a time in one order, so that results are the same bits on every processor, in any
-number of threads and without Numba. Nothing may be fused or reordered here (no fastmath): the low parts live on that.
+Ogita, Rump and Oishi (2005), LANES side by side, STEPS of each in registers where there are no pairs, in one order, so
+that results are the same bits on every processor, in any number of threads and without Numba. Nothing may be fused or
+reordered here (no fastmath): the low parts live on that.
 
-Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 6:
+Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 12:
 1. Where max|v| < max|z| / 4, all entries lie within a factor of 2, so they are multiples of one number and their sum is
    exact: in float32 up to 2^28 entries, in pairs up to 2^26 in a lane. Else it is right to n u, in pairs n^2 u^2, times
    max|z| <= 4 max|v|. The quotient by d keeps its remainder: the mean is right to 8 n u, in pairs 8 n^2 u^2, of max|v|.
@@ -30,7 +31,7 @@ except ImportError:
     njit = None
 
 THREADS = 1 if njit is None else config.NUMBA_NUM_THREADS
-LANES = 64
+LANES, STEPS = 16, 8
 
 
 def compiled(function, **options):
@@ -75,7 +76,7 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
     """out = 2**power * after * J (before * h), where J w = (w - mean(w) - u mean(w * u)) / sqrt(q + eps).
 
     m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
-    h * u and of h, and their low parts: (4, d). Whether J is defined in every row.
+    h * u and of h, and in pairs their low parts: (4, d). Whether J is defined in every row.
     """
     defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
@@ -87,6 +88,7 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
         defined &= q != 0 or eps != 0
         shrink = np.ldexp(1.0, min(scale - common, 0))
         up, last = thirds(power + scale_g - common)
+        first, last = r * up, up * last
         # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
         start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
         w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
@@ -101,11 +103,11 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
             w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
             part, part_low = times(u, u_low, along, along_low, rest)
             w, w_low = minus(w, w_low, part, part_low, rest)
-            w *= r if after is None else r * after[j]
-            out[i, j] = w * up * up * last
+            w *= first if after is None else first * after[j]
+            out[i, j] = w * last
             buffers[2, j] = u if rest is None else (u + u_low) * shrink
         if sums is not None:
-            add_terms(h[i], buffers[2], sums)
+            add_terms(h[i], buffers[2], sums, rest)
     return defined
 
 
@@ -139,58 +141,80 @@ def mean(x, centred, total, rest):
     if not centred:
         return 0.0, 0.0
     d = len(x)
-    whole = d - d % LANES
-    for first in range(0, whole, LANES):
-        add_entries(x, first, LANES, total, rest)
-    add_entries(x, whole, d - whole, total, rest)
+    steps = STEPS if rest is None else 1
+    blocks, lanes = d - d % (LANES * steps), d - d % LANES
+    for first in range(0, blocks, LANES * steps):
+        add_entries(x, first, LANES, steps, total, rest)
+    for first in range(blocks, lanes, LANES):
+        add_entries(x, first, LANES, 1, total, rest)
+    add_entries(x, lanes, d - lanes, 1, total, rest)
     return divided(0, d, total, rest)
 
 
 @inlined
-def add_entries(x, first, count, total, rest):
+def add_entries(x, first, count, steps, total, rest):
     for k in range(count):
-        add(np.float64(x[first + k]), 0.0, 0, k, total, rest)
+        s = s_low = 0.0
+        for j in range(steps):
+            s, s_low = plus(s, s_low, np.float64(x[first + LANES * j + k]), 0.0, rest)
+        add(s, s_low, 0, k, total, rest)
 
 
 @compiled
 def mean_square(x, m, m_low, total, rest):
     """mean((x - m)^2)"""
     d = len(x)
-    whole = d - d % LANES
-    for first in range(0, whole, LANES):
-        add_squares(x, m, m_low, first, LANES, total, rest)
-    add_squares(x, m, m_low, whole, d - whole, total, rest)
+    steps = STEPS if rest is None else 1
+    blocks, lanes = d - d % (LANES * steps), d - d % LANES
+    for first in range(0, blocks, LANES * steps):
+        add_squares(x, m, m_low, first, LANES, steps, total, rest)
+    for first in range(blocks, lanes, LANES):
+        add_squares(x, m, m_low, first, LANES, 1, total, rest)
+    add_squares(x, m, m_low, lanes, d - lanes, 1, total, rest)
     return divided(0, d, total, rest)
 
 
 @inlined
-def add_squares(x, m, m_low, first, count, total, rest):
+def add_squares(x, m, m_low, first, count, steps, total, rest):
     for k in range(count):
-        v, v_low = minus(np.float64(x[first + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
-        add_product(v, v_low, v, v_low, 0, k, total, rest)
+        s = s_low = 0.0
+        for j in range(steps):
+            v, v_low = minus(np.float64(x[first + LANES * j + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
+            square, square_low = times(v, v_low, v, v_low, rest)
+            s, s_low = plus(s, s_low, square, square_low, rest)
+        add(s, s_low, 0, k, total, rest)
 
 
 @compiled
 def means_with(h, factor, start, start_low, x, m, m_low, total, rest):
     """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
     d = len(x)
-    whole = d - d % LANES
-    for first in range(0, whole, LANES):
-        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, total, rest)
-    add_directions(h, factor, start, start_low, x, m, m_low, whole, d - whole, total, rest)
+    steps = STEPS if rest is None else 1
+    blocks, lanes = d - d % (LANES * steps), d - d % LANES
+    for first in range(0, blocks, LANES * steps):
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, steps, total, rest)
+    for first in range(blocks, lanes, LANES):
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, 1, total, rest)
+    add_directions(h, factor, start, start_low, x, m, m_low, lanes, d - lanes, 1, total, rest)
     w, w_low = divided(0, d, total, rest)
     along, along_low = divided(1, d, total, rest)
     return w, w_low, along, along_low
 
 
 @inlined
-def add_directions(h, factor, start, start_low, x, m, m_low, first, count, total, rest):
+def add_directions(h, factor, start, start_low, x, m, m_low, first, count, steps, total, rest):
     for k in range(count):
-        w, w_low = factored(np.float64(h[first + k]), factor, first + k, rest)
-        w, w_low = minus(w, w_low, start, start_low, rest)
-        v, v_low = minus(np.float64(x[first + k]), 0.0, m, m_low, rest)
-        add(w, w_low, 0, k, total, rest)
-        add_product(w, w_low, v, v_low, 1, k, total, rest)
+        s = s_low = t = t_low = 0.0
+        for j in range(steps):
+            i = first + LANES * j + k
+            w, w_low = factored(np.float64(h[i]), factor, i, rest)
+            w, w_low = minus(w, w_low, start, start_low, rest)
+            v, v_low = minus(np.float64(x[i]), 0.0, m, m_low, rest)
+            s, s_low = plus(s, s_low, w, w_low, rest)
+            along, along_low = times(w, w_low, v, v_low, rest)
+            t, t_low = plus(t, t_low, along, along_low, rest)
+        add(s, s_low, 0, k, total, rest)
+        add(t, t_low, 1, k, total, rest)
 
 
 @compiled
@@ -231,18 +255,17 @@ def scaled(row, buffer, rest):
 @compiled
 def thirds(power):
     """Two powers of two: the first twice and the second once make 2**power."""
-    third = min(max(power, -3060), 3060) // 3
-    return np.ldexp(1.0, third), np.ldexp(1.0, min(max(power, -3060), 3060) - 2 * third)
+    power = min(max(power, -2400), 2400)
+    return np.ldexp(1.0, power // 3), np.ldexp(1.0, power - 2 * (power // 3))
 
 
 @compiled
-def add_terms(g, u, sums):
+def add_terms(g, u, sums, rest):
     """Add one row's g * u and g to the sums of all rows before."""
+    low = None if rest is None else sums[2:]
     for j in range(len(u)):
-        sums[0, j], low = two_sum(sums[0, j], np.float64(g[j]) * u[j])
-        sums[2, j] += low
-        sums[1, j], low = two_sum(sums[1, j], np.float64(g[j]))
-        sums[3, j] += low
+        add(np.float64(g[j]) * u[j], 0.0, 0, j, sums, low)
+        add(np.float64(g[j]), 0.0, 1, j, sums, low)
 
 
 @compiled
@@ -291,35 +314,43 @@ def two_product(a, b):
 
 
 @compiled
+def plus(s, s_low, x, x_low, rest):
+    """s + x, and the low parts added up beside it, the new one to the old ones"""
+    if rest is None:
+        return s + x, 0.0
+    s, low = two_sum(s, x)
+    return s, s_low + (low + x_low)
+
+
+@compiled
 def add(x, x_low, s, k, total, rest):
     if rest is None:
         total[s, k] += x
     else:
-        total[s, k], low = two_sum(total[s, k], x)
-        rest[s, k] += low + x_low
-
-
-@compiled
-def add_product(a, a_low, b, b_low, s, k, total, rest):
-    p, p_low = times(a, a_low, b, b_low, rest)
-    add(p, p_low, s, k, total, rest)
+        total[s, k], rest[s, k] = plus(total[s, k], rest[s, k], x, x_low, rest)
 
 
 @compiled
 def divided(s, d, total, rest):
     """Sum s over the lanes, halves first, divided by d; the lanes are left empty."""
-    half = LANES // 2
-    while half > 0:
-        for k in range(half):
-            add(total[s, k + half], 0.0 if rest is None else rest[s, k + half], s, k, total, rest)
-        half //= 2
+    fold(s, LANES // 2, total, rest)
+    fold(s, LANES // 4, total, rest)
+    fold(s, LANES // 8, total, rest)
+    fold(s, LANES // 16, total, rest)
     row_sum, low = two_sum(total[s, 0], 0.0 if rest is None else rest[s, 0])
-    total[s] = 0
-    if rest is not None:
-        rest[s] = 0
+    for k in range(LANES):
+        total[s, k] = 0.0
+        if rest is not None:
+            rest[s, k] = 0.0
     quotient = row_sum / d
     product, product_low = two_product(quotient, np.float64(d))
     return quotient, (((row_sum - product) - product_low) + low) / d
+
+
+@inlined
+def fold(s, half, total, rest):
+    for k in range(half):
+        add(total[s, k + half], 0.0 if rest is None else rest[s, k + half], s, k, total, rest)
 
 
 @compiled

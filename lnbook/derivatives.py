@@ -62,10 +62,11 @@ def vjp(
     and dbias that of the normalized axes, all the dtype of z.
 
     dz is as good as `jvp` with gain * g for the tangent, but for 2^-1000 max|gain| max|g| / sqrt(q + eps). u is
-    computed again, not stored. dgain and dbias are added in pairs of float64 over any number of positions: error at
-    most 2 units, 0.51 but in float64, proved as for `jvp`. One unit is eps(dtype) times, in each coordinate, the sum
-    over positions of |g| for dbias and of |g| max|u| for dgain; a position where u or g * u is subnormal adds at most
-    1 + |g| smallest subnormals of float64. Sums beyond float64 are infinite or NaN.
+    computed again, not stored. dgain and dbias are added in float64, where z is float64 in pairs: error at most 2 units
+    in float64, over any number of positions, and 0.51 in the other formats, up to 2^27 positions, proved as for `jvp`.
+    One unit is eps(dtype) times, in each coordinate, the sum over positions of |g| for dbias and of |g| max|u| for
+    dgain; a position where u or g * u is subnormal adds at most 1 + |g| smallest subnormals of float64. Sums beyond
+    float64 are infinite or NaN.
     Facts: vjp, bias-gradient, bias-positions, gain-gradient, gradient-map.
     """
     return _vjp(z, cotangent, gain, eps, axis, centred=True)

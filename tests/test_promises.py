@@ -21,7 +21,7 @@ from exact import (
 from mpmath import mp
 
 import lnbook
-from lnbook.max_norm import max_norm_constant
+from lnbook.pages.max_norm import max_norm_constant
 
 FORMATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
 each_format = pytest.mark.parametrize("dtype", FORMATS)

@@ -11,7 +11,7 @@ from functions import ALONE, BESIDE, FUNCTIONS, SECOND, WITH_AXIS, WITH_EPS, WIT
 from inputs import FLOATS
 
 import lnbook
-from lnbook import max_norm
+from lnbook.pages import max_norm
 
 
 @over(FUNCTIONS)

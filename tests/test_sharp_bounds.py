@@ -1,4 +1,4 @@
-"""The facts of the page on sharp bounds, and lnbook.max_norm, the module written for it."""
+"""The facts of the page on sharp bounds, and lnbook.pages.max_norm, the module written for it."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from lnbook import amplification, jacobian, layer_norm, lipschitz_constant, normalize, operator_norm, variance
-from lnbook.max_norm import max_norm_constant, max_norm_worst_input
+from lnbook.pages.max_norm import max_norm_constant, max_norm_worst_input
 
 Q = sp.Rational
 X = sp.Symbol("x")

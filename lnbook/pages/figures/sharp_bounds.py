@@ -3,8 +3,8 @@
 import numpy as np
 
 from lnbook import center, jvp, lipschitz_constant, normalize, operator_norm
-from lnbook.max_norm import max_norm_constant
 from lnbook.pages.figures.style import BOUND, CORE, EPSILON, FAINT, GAIN, INPUT, new_figure, picture
+from lnbook.pages.max_norm import max_norm_constant
 
 
 @picture
