@@ -77,7 +77,9 @@ def main():
     print("changed pages:", ", ".join(page.stem for page in changed) or "none", flush=True)
     files = dict.fromkeys([*(ROOT / name for name in ALWAYS), *files_that_name(facts_of(changed))])
     records = [record_of(page) for page in changed if record_of(page).exists()]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "check", "-n", "auto", "--nbval", "--nbval-current-env"]
+    # A file keeps to one process: the cells of a notebook need those before them.
+    processes = ["-n", "auto", "--dist", "loadfile"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "check", *processes, "--nbval", "--nbval-current-env"]
     run = subprocess.run([*command, *files, *records], cwd=ROOT, check=False)
     sys.exit(run.returncode)
 

@@ -384,10 +384,12 @@ def a_gradient_of_0_times_a_number(statement):
     assert close(factor * gradient_of_sum, term(statement, "times $0$ is"))
     assert R(re.search(r"and \$([\d.]+)\$ times \$(\d)\$", statement.text)[1]) == factor
     assert close(gradient_of_sum, value(re.search(r"and \$([\d.]+)\$ times \$(\d)\$", statement.text)[2]))
-    assert not close(
-        gradient(layer((1, 2, 4), 1, (1, 2, 3)), (1, 1, 1)), term(statement, "unequal gains the gradient is not")
-    )
-    statement.says("the gradient is not $")
+    assert chain_holds(statement.tex("unequal gains and"), {r"\varepsilon": 1})
+    for z, gains in (((1, 2, 4), (1, 2, 3)), ((1, 4), (2, -1))):
+        zero = term(statement, "$ the gradient is not")
+        assert not close(gradient(layer(z, 1, gains), (1,) * len(z)), zero)
+        assert len(z) > 2 or close(gradient(layer(z, 0, gains), (1,) * len(z)), zero)
+    statement.says("With unequal gains and", "the gradient is not $")
 
 
 def the_example():
@@ -406,7 +408,12 @@ def gain_last(statement):
     assert close(
         gradient(layer((1, 2, 4), 1, (ones, ones, ones)), (1, 2, 5)), layer((1, 2, 4), 1)["J"] * Matrix((1, 2, 5))
     )
-    statement.says("only with gains other than $", "it gives another vector")
+    for gains, same_vector in (((3, 3, 3), True), ((3, 1, 3), False)):
+        names = layer((1, 2, 4), 1, gains, g=Matrix((1, 2, 5)))
+        gain_at_the_end = names[r"\gamma"].multiply_elementwise(names["J"] * names["g"])
+        assert close(gradient(names, names["g"]), gain_at_the_end) == same_vector
+        assert not close(gradient(names, names["g"]), names["J"] * names["g"])
+    statement.says("A gain left out shows only with gains other than $", "put at the end shows only with unequal gains")
 
 
 @reads("backward-pass-wrong-a-mean-taken-away-twice")
@@ -418,7 +425,9 @@ def a_mean_taken_twice(statement):
     )
     shown = term(statement, "in a right $dz$ and", names)
     assert same(sum(twice), shown, term(statement, "in this one, which is"))
-    assert sum(gradient(names, names["g"])) == term(statement, "finds it at once: it is")
+    assert sum(gradient(names, names["g"])) == term(statement, "$: it is")
+    assert term(statement, r"unless the $\hat g_i$ add up to") == 0
+    statement.says("finds it, unless the")
 
 
 @reads("backward-pass-wrong-the-optimizer-works-in-float32-so")

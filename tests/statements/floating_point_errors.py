@@ -220,16 +220,17 @@ def blocks_are_merged(statement):
 def nothing_is_left_to_gain(statement):
     assert set(indices(statement.text)) == {MEAN}
     mean_left, deviation, kappa = re.search(
-        r"at most about \$([^$]*)\$ and the deviation \$([^$]*)\$, so \$\\kappa\$ is \$(\d)\$", statement.text
+        r"at most about \$([^$]*)\$ and nearly the deviation \$([^$]*)\$, so \$\\kappa\$ is nearly \$(\d)\$",
+        statement.text,
     ).groups()
     names = {r"\zeta": R(1, 2**P), "T": 3, "q": R(9)}
     left, spread = (value(with_zeta(text, names), names) for text in (mean_left, deviation))
     assert abs(sqrt(left**2 + spread**2) / spread - int(kappa)) < R(1, 1000)
-    error = value(with_zeta(statement.tex("makes an error of the same"), names), names)
+    error = value(with_zeta(statement.tex("make an error of the same"), names), names)
     assert same(error, left)
-    divisor = value(with_zeta(statement.tex("divides what is left by"), names), names)
+    divisor = value(with_zeta(statement.tex("divides what is left by about"), names), names)
     assert divisor == spread / left > 1
-    statement.says("Nothing is gained", "much larger than $\\sqrt{q}$", "at most about")
+    statement.says("Nothing is gained", "much larger than $\\sqrt{q}$", "at most about", "$ or more")
 
 
 @reads("floating-point-wrong-two-passes-or-welford-then-it")
@@ -246,4 +247,4 @@ def digits_lost_to_the_mean(statement):
         assert numbers[lost] == power - 1
     assert set(indices(statement.text)) == {MEAN}
     assert re.search(r"rows around \$(\d+)\$", statement.text)[1] == "2000"
-    statement.says("as every two-pass program does, because of the mean")
+    statement.says("as two passes in float32 do there, because of the mean")

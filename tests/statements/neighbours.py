@@ -40,7 +40,7 @@ def the_mean_square(statement):
 def rms_norm_and_the_core(statement):
     for z in ((1, 2, 4), (1, -1), (0, 3)):
         names = with_rms(z, R(1, 3))
-        assert holds(statement, 3, names, end="The two agree")
+        assert holds(statement, 4, names, end="The two agree")
         agree = close(rms(z, R(1, 3)), core(z, R(1, 3)))
         assert agree == chain_holds(statement.tex("The two agree,"), names)
         assert agree == chain_holds(statement.tex("if and only if"), names)
@@ -471,4 +471,8 @@ def an_uncentred_numerator(statement):
     assert same(sum(wrong) / 3, term(statement, "has the mean", names))
     assert not close(wrong, names["u"])
     assert not close(wrong, rms((1, 2, 4), R(1, 3)))
-    statement.says("is not the core", "was not centred")
+    centred = layer((-1, 0, 1), R(1, 3))
+    unless = re.search(r"is not the core unless \$(\\mu [^$]*)\$", statement.text)[1]
+    assert [chain_holds(unless, names), chain_holds(unless, centred)] == [False, True]
+    assert close(centred["z"] / sqrt(centred["q"] + R(1, 3)), centred["u"])
+    statement.says("was not centred")

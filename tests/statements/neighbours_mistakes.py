@@ -5,7 +5,7 @@ import re
 from sympy import Matrix, Rational
 
 from statements import reads
-from statements.evaluate import close, layer, term
+from statements.evaluate import chain_holds, close, layer, term
 from statements.neighbours import core, rms
 
 EPS = Rational(1, 3)
@@ -27,7 +27,9 @@ def one_group_is_the_layer_over_the_sample(statement):
     assert not close(whole[0], core(list(sample.col(0)), EPS)[0])
     assert term(statement, "one for each of the", {"C": channels, "S": places}) == len(whole) != channels
     statement.says("Without gain and bias it is true of the layer over the whole sample")
-    statement.says("not true of the layer over the channels", "theirs have one entry a channel")
+    beyond = re.search(r"For \$(S [^$]*)\$ it is not true of the layer over the channels", statement.text)[1]
+    assert [chain_holds(beyond, {"S": Rational(size)}) for size in (1, places)] == [False, True]
+    statement.says("the parameters differ there as well", "theirs have one entry a channel")
 
 
 @reads("neighbours-wrong-a-batch-of-one-is-a")
