@@ -66,12 +66,11 @@ def when_the_layer_before_can_do_it(statement):
 
 @reads("fold")
 def what_a_nonlinearity_keeps(statement):
-    left, right = one(statement, r"with \$(r\(u_1 .*?)\$ for all cores").split(" = ")
-    assert value(re.search(r"r\((.*)\)", left)[1], {"u": Matrix([R(1, 4), R(-1, 4)]), r"\beta": Matrix([2, 0])}) == R(
-        9, 4
-    )
+    left, right = one(statement, r"with \$(\\operatorname\{ReLU\}\(u_1 .*?)\$ for all cores").split(" = ")
+    inner = re.search(r"ReLU\}\((.*)\)", left)[1]
+    assert value(inner, {"u": Matrix([R(1, 4), R(-1, 4)]), r"\beta": Matrix([2, 0])}) == R(9, 4)
     names = {"A'": Matrix([[2, 3], [1, 1]]), "c'": Matrix([7, 8]), "x": Matrix([5, 1])}
-    assert close(value(right.replace("r(u)", "x"), names), Matrix([20, 14]))
+    assert close(value(right.replace(r"\operatorname{ReLU}(u)", "x"), names), Matrix([20, 14]))
     assert bound_by(one(statement, r"of an \$(\\varepsilon [^$]*)\$"), r"\varepsilon", R(1, 10**9), 0)
 
 
@@ -89,7 +88,7 @@ def at_which_inputs_the_core_changes(statement):
         r"\$((?:\\varepsilon|q) > [^$]*)\$", statement.text[statement.text.index("fixed") - 30 :]
     )[:2]
     assert bound_by(small, r"\varepsilon", R(1, 10**9), 0) and bound_by(varied, "q", R(1, 10**9), 0)
-    names = {"W": W, r"\mathbf{1}": sympy.ones(3, 1), r"r^\top": Matrix([[3, -1]])}
+    names = {"W": W, r"\mathbf{1}": sympy.ones(3, 1), r"p^\top": Matrix([[3, -1]])}
     assert close(
         value(one(statement, r"W \\to ([^$]*)\$, changes nothing"), names), W + sympy.ones(3, 1) * Matrix([[3, -1]])
     )
@@ -155,9 +154,9 @@ def what_the_stack_is(statement):
 
 @reads("attn-ex-labels")
 def the_sum_of_three_pairs(statement):
-    names = {"r": R(2), "p_1": R(3), "p_2": R(5), "p_3": R(7), r"\sigma_1": 1, r"\sigma_2": -1, r"\sigma_3": 11}
+    names = {"p_0": R(2), "p_1": R(3), "p_2": R(5), "p_3": R(7), r"\sigma_1": 1, r"\sigma_2": -1, r"\sigma_3": 11}
     assert value(one(statement, r"such that \$([^$]*)\$ has"), names) == 2 + 3 - 5 + 77
-    assert one(statement, r"Find numbers (.*) such that") == "$r$, $p_1$, $p_2$, $p_3$"
+    assert one(statement, r"Find numbers (.*) such that") == "$p_0$, $p_1$, $p_2$, $p_3$"
     places = [int(n) for n in one(statement, r"at \$x = (\d, \d, \d, \d)\$").split(", ")]
     half = value(one(statement, r"the sign of \$x - k \+ ([^$]*)\$"))
     crossings = [k - half for k in (1, 2, 3)]
@@ -166,11 +165,11 @@ def the_sum_of_three_pairs(statement):
     steps = re.findall(r"\$2(p_\d) = (-?\d)\$", statement.text)
     weights = {name: R(step) / 2 for name, step in steps}
     assert list(weights) == ["p_1", "p_2", "p_3"]
-    r = value(one(statement, r": \$r = ([^$]*)\$"))
+    p_0 = value(one(statement, r": \$p_0 = ([^$]*)\$"))
     labels = [int(n) for n in one(statement, r"has the values \$(\d, \d, \d, \d)\$").split(", ")]
     for x, label in zip(places, labels, strict=True):
         signs = {rf"\sigma_{k}": sympy.sign(x - k + half) for k in (1, 2, 3)}
-        assert value(one(statement, r"such that \$([^$]*)\$ has"), {"r": r, **weights, **signs}) == label
+        assert value(one(statement, r"such that \$([^$]*)\$ has"), {"p_0": p_0, **weights, **signs}) == label
 
 
 @reads("expr-one-layer")
@@ -179,7 +178,7 @@ def the_function_and_the_line(statement):
     inner = re.search(r"u_\\varepsilon\(([^)]*)\)", product)[1]
     assert close(value(inner, AFFINE), W * X + B)
     around = re.sub(r"\\langle p, .*?\\rangle", "t", product)
-    assert value(around, {"t": 5, "r": 3}) == 8
+    assert value(around, {"t": 5, "p_0": 3}) == 8
     assert close(value(one(statement, r"\$x = (x_0 [^$]*)\$"), {"x_0": R(3), "t": R(2), "x_1": R(7)}), 17)
     assert r"Let $f(x) = " in statement.text and "line, $x = x_0" in statement.text
     labels = tex.formulas(statement.text[statement.text.index("the values") :])[0]

@@ -69,7 +69,7 @@ def how_a_shifted_pair_is_stored(statement):
     assert bound_by(eps_least, r"\varepsilon", R(1, 10**9), 0)
     step = Matrix([0, 0, R(1, 10**6)])
     first, second = layer((1, -1, 0), 0), layer((1, -1, step[2]), 0)
-    roots = {"r": sympy.sqrt(first["q"]), "s": sympy.sqrt(second["q"])}
+    roots = {"s": sympy.sqrt(first["q"]), "s'": sympy.sqrt(second["q"])}
     bound = value(re.search(r"\$\$ (.*?) \. \$\$", statement.text)[1].split(r"\le")[1], first | roots | {"e": step})
     assert R(99, 100) < (second["u"] - first["u"]).norm() / bound <= 1
     statement.says("in general they are no common shift")
@@ -78,16 +78,16 @@ def how_a_shifted_pair_is_stored(statement):
 @reads("rounding-products")
 def as_many_roundings_as_fit(statement):
     size, few, both = conditions(statement, "If", "then $\\prod") + conditions(statement, "And if", ", then")
-    eta = R(1, 8)
-    assert bound_by(size, r"\delta_i", -eta, 2 * eta, **{"i": 1, r"\eta": eta})
-    assert bound_by(few, "n", 7, 8, **{r"\eta": eta})
-    assert bound_by(both, "j", 4, 5, **{"k": 3, r"\eta": eta})
+    zeta = R(1, 8)
+    assert bound_by(size, r"\delta_i", -zeta, 2 * zeta, **{"i": 1, r"\zeta": zeta})
+    assert bound_by(few, "n", 7, 8, **{r"\zeta": zeta})
+    assert bound_by(both, "j", 4, 5, **{"k": 3, r"\zeta": zeta})
 
 
 @reads("mean-error")
 def as_many_additions_as_fit(statement):
     few = re.search(r"If \$([^$]*)\$, the computed mean is", statement.text)[1]
-    assert bound_by(few, "T", 6, 7, **{r"\eta": R(1, 8)})
+    assert bound_by(few, "T", 6, 7, **{r"\zeta": R(1, 8)})
     statement.says(r"$T = \lceil \log_2 d \rceil$ when they are added in pairs of pairs")
 
 
@@ -135,9 +135,9 @@ def what_is_centred_and_when(statement):
     again = value(re.search(r"\\hat v\$ the computed \$([^$]*)\$", statement.text)[1], names | {"c": c})
     assert same(again, c - mean_of_c * sympy.ones(2, 1))
     *_, near, coarse = conditions(statement, "If", "then")
-    plain = near.replace(r"\theta_{T+1}", "t")
+    plain = near.replace(r"\zeta_{T+1}", "t")
     assert bound_by(plain, "t", R(1, 7), R(1, 7) + R(1, 100), **{r"\kappa": 7})
-    assert bound_by(coarse, r"\eta", R(1, 8), R(1, 8) + R(1, 100))
+    assert bound_by(coarse, r"\zeta", R(1, 8), R(1, 8) + R(1, 100))
 
 
 @reads("scaled-statistics")
@@ -161,18 +161,18 @@ def the_sign_of_the_error(statement):
     centred = re.search(r"\\hat v_i\$ the computed \$([^$]*)\$", statement.text)[1]
     assert value(centred, {"z_i": 9, r"\hat\mu": 3}) == 6
     error = re.search(r"\|\\hat v_i - v_i\| \\le ([^$]*?) \. \$\$", statement.text)[1]
-    assert value(error, {"v_i": 4, r"\delta": 2, r"\eta": R(1, 10), "i": 1}) == 2 + R(4 + 2, 10)
+    assert value(error, {"v_i": 4, r"\delta": 2, r"\zeta": R(1, 10), "i": 1}) == 2 + R(4 + 2, 10)
     squares = re.search(r"the computed mean of the \$([^$]*)\$", statement.text)[1]
     assert value(squares, {r"\hat v_i": 3, "i": 1}) == 9
-    statement.says(r"\|v\|$ at most $\theta_{T+2}")
+    statement.says(r"\|v\|$ at most $\zeta_{T+2}")
 
 
 @reads("vjp-noise")
 def the_rounded_entries(statement):
     size = re.search(r"its rounded entries, \$([^$]*)\$", statement.text)[1]
-    assert bound_by(size, r"\delta_i", R(-1, 8), R(1, 4), **{r"\eta": R(1, 8), "i": 1})
+    assert bound_by(size, r"\delta_i", R(-1, 8), R(1, 4), **{r"\zeta": R(1, 8), "i": 1})
     large = re.search(r"and \$(q [^$]*)\$, the product", statement.text)[1]
-    assert bound_by(large, "q", 7, R(69, 10), **{r"\varepsilon": 1, r"\eta": R(1, 8)})
+    assert bound_by(large, "q", 7, R(69, 10), **{r"\varepsilon": 1, r"\zeta": R(1, 8)})
 
 
 @reads("eps-absorbed")
