@@ -493,7 +493,7 @@ def test_table_of_the_page_is_the_record():
 
 def test_figures_are_drawn_from_the_algorithms():
     figure = error_over_offset([("bfloat16", BFLOAT16, 8, 4), ("float16", np.float16, 11, 4)], rows=4)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["storing the input", *CORES]
+    assert [text.get_text() for text in figure.pictures[0].legends[0].get_texts()] == ["storing the input", *CORES]
     (axes,) = stored_after_shift([0.3, 1.3], [256], BFLOAT16).axes
     assert axes.lines[-1].get_xdata().tolist() == [0, 2]
 

@@ -29,7 +29,7 @@ def test_a_student_is_led_from_the_first_page_to_epsilon(visit, how):
 def test_an_engineer_comes_from_a_search_to_a_verdict(visit, width):
     tab = visit("book/index.html", width=width, color_scheme="dark")
     tab.keyboard.press("/")
-    tab.get_by_role("searchbox", name="Search the book").fill("check my layer norm output")
+    tab.get_by_role("searchbox", name="Search the book").fill("compare my layer norm output")
     tab.locator(".results a").first.click()
     tab.wait_for_url("**/workbench.html*")
     fill(tab, z="1, 2, 4", eps="1e-5", gain="", output="tensor([-0.8729, -0.2182,  1.0911])")
