@@ -85,8 +85,10 @@ serve: book ## the built book on localhost
 live: .venv/ready ## the book on localhost while you write: built again at each change, and shown
 	$(BIN)/python tools/live.py $(PORT)
 
-pdf: .venv/ready ## the whole book and its cheat sheet as PDFs, which the next `make book` offers
+# Printing the whole book takes minutes: what is printed is tested here, and not by `make test`.
+pdf: .venv/ready ## the whole book and its cheat sheet as PDFs, tested, which the next `make book` offers
 	$(BIN)/python tools/pdf.py
+	$(BIN)/python -m pytest tests/site/book_as_pdf.py
 
 weigh: .venv/ready ## the pages' bytes, times and Lighthouse's scores beside the default theme; takes long; PAGES=… for some
 	$(BIN)/python tools/weigh.py $(PAGES)

@@ -1,8 +1,6 @@
-"""What a reader takes along opens: each page's notebook and source, the book as a zip and as a PDF."""
+"""What a reader takes along opens: each page's notebook and source, and the book as a zip."""
 
 import re
-import subprocess
-import sys
 import tomllib
 import zipfile
 
@@ -10,7 +8,6 @@ import jupytext
 import nbformat
 import pytest
 from conftest import ROOT
-from pypdf import PdfReader
 from record import pages as notebook_pages
 
 # What only MyST reads: roles, directives, labels, classes.
@@ -72,31 +69,3 @@ def test_the_zip_holds_the_book_and_opens_from_a_folder(built, browser, tmp_path
     tab.wait_for_url("**/book/index.html")
     assert tab.locator("h1").inner_text().startswith("Layer normalization, settled")
     tab.close()
-
-
-@pytest.mark.usefixtures("browser")
-def test_the_pdf_is_whole(tmp_path):
-    command = [sys.executable, ROOT / "tools" / "pdf.py", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
-    folder = tmp_path / "_build" / "pdf"
-    pdf = PdfReader(folder / "layer-normalization-book.pdf")
-    assert pdf.metadata.title == "Layer normalization, settled"
-    outline = {entry.title for entry in flat(pdf.outline)}
-    titles = {page.read_text(encoding="utf8").split("\n# ", 1)[1].split("\n", 1)[0] for page in notebook_pages()}
-    assert titles <= outline
-    assert len(pdf.pages) > 3 * len(titles)
-    for number in (1, len(pdf.pages) // 2, len(pdf.pages)):
-        assert str(number) in pdf.pages[number - 1].extract_text().split()
-    # A letter that no font of the book has is this sign.
-    text = "\n".join(page.extract_text() for page in pdf.pages)
-    assert "\ufffd" not in text
-    (sheet,) = PdfReader(folder / "layer-normalization-one-page.pdf").pages
-    assert "Numbers to check" in sheet.extract_text()
-
-
-def flat(outline):
-    for entry in outline:
-        if isinstance(entry, list):
-            yield from flat(entry)
-        else:
-            yield entry
