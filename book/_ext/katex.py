@@ -142,18 +142,9 @@ def write_style(formulas, wanted, target):
     (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
 
 
-def take_marks(app, doctree, docname):
-    """A browser may break a line between a formula and the mark that follows it, unless it stands inside."""
-    for formula in list(doctree.findall(nodes.math)):
-        after = formula.next_node(descend=False, siblings=True)
-        if isinstance(after, nodes.Text) and (found := re.match(r"[,.;:!?)]+", after)):
-            formula["mark"] = found[0]
-            after.parent.replace(after, nodes.Text(after[found.end() :]))
-
-
 def visit_inline(self, node):
     html = self.builder.app.formulas.html(key_of(node))
-    self.body.append(f'<span class="math notranslate nohighlight">{html}{node.get("mark", "")}</span>')
+    self.body.append(f'<span class="math notranslate nohighlight">{html}</span>')
     raise nodes.SkipNode
 
 
@@ -173,6 +164,5 @@ def setup(app):
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     keep(app, "formulas_of_pages", formulas_of, priority=300)
     app.connect("env-updated", render_all, priority=400)
-    app.connect("doctree-resolved", take_marks)
     app.add_css_file("katex/katex.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

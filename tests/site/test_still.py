@@ -11,33 +11,24 @@ new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map((s
 SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 100_000}
 
 
-# Pages that load side by side, each in a window of its own: most of the time they wait.
-TOGETHER = 3
-
-
-def shifts_of(browser, addresses, width):
-    """The sum of all shifts of each page while it loads."""
-    tabs = [browser.new_context(viewport={"width": width, "height": 800}).new_page() for _ in addresses]
-    for tab, address in zip(tabs, addresses, strict=True):
-        tab.add_init_script(SHIFTS)
-        devtools = tab.context.new_cdp_session(tab)
-        devtools.send("Network.enable")
-        devtools.send("Network.emulateNetworkConditions", SLOW)
-        tab.goto(address, wait_until="commit")
-    for tab in tabs:
-        tab.wait_for_load_state("load")
-        tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-        yield sum(tab.evaluate("window.shifts"))
-        tab.context.close()
+def shift(browser, address, page, width):
+    """The sum of all shifts of a page while it loads."""
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    tab = context.new_page()
+    tab.add_init_script(SHIFTS)
+    devtools = context.new_cdp_session(tab)
+    devtools.send("Network.enable")
+    devtools.send("Network.emulateNetworkConditions", SLOW)
+    tab.goto(f"{address}/{page}")
+    tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+    shifts = tab.evaluate("window.shifts")
+    context.close()
+    return sum(shifts)
 
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_moves_while_a_page_loads(browser, address, pages, width):
-    shifts = {}
-    for first in range(0, len(pages), TOGETHER):
-        some = pages[first : first + TOGETHER]
-        shifts |= dict(zip(some, shifts_of(browser, [f"{address}/{page}" for page in some], width), strict=True))
-    assert len(shifts) == len(pages)
+    shifts = {page: shift(browser, address, page, width) for page in pages}
     assert {page: moved for page, moved in shifts.items() if moved > 0.05} == {}
 
 

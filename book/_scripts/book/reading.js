@@ -21,7 +21,8 @@
   const foot = find("footer");
   const line = new IntersectionObserver(mark, { rootMargin: "-15% 0px -84% 0px" });
   for (const section of entries.keys()) line.observe(section);
-  if (list) new IntersectionObserver(mark, { threshold: 1 }).observe(foot);
+  // Heights are fractions of a pixel: at the very foot it may be less than the whole.
+  if (list) new IntersectionObserver(mark, { threshold: 0.9 }).observe(foot);
 
   // The way back to the top is not offered at the top.
   const toTop = find(".to-top");
