@@ -31,6 +31,7 @@ except ImportError:
     njit = None
 
 THREADS = 1 if njit is None else config.NUMBA_NUM_THREADS
+# The sums below are written out one by one: a function that is handed to another is neither inlined nor kept.
 LANES, STEPS = 16, 8
 
 
@@ -88,7 +89,7 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
         defined &= q != 0 or eps != 0
         shrink = np.ldexp(1.0, min(scale - common, 0))
         up, last = thirds(power + scale_g - common)
-        first = r * up
+        r_up = r * up
         # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
         start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
         w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
@@ -103,7 +104,7 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
             w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
             part, part_low = times(u, u_low, along, along_low, rest)
             w, w_low = minus(w, w_low, part, part_low, rest)
-            w *= first if after is None else first * after[j]
+            w *= r_up if after is None else r_up * after[j]
             out[i, j] = w * up * last
             buffers[2, j] = u if rest is None else (u + u_low) * shrink
         if sums is not None:
