@@ -1,10 +1,12 @@
 """The build itself: a fault stops it and names its place, and two builds of one commit are the same byte for byte."""
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
+from unittest.mock import Mock
 
 from conftest import ROOT, build
 
@@ -65,3 +67,24 @@ def test_a_bad_formula_stops_the_build_and_names_its_line(built, tmp_path):
     found = re.findall(r"index\.md:(\d+): WARNING: KaTeX", run.stderr)
     assert run.returncode != 0
     assert sorted(found) == ["4", "4", "7"], run.stderr
+
+
+def env_version(extensions):
+    """What Sphinx compares with the version of what it kept of the pages; if they differ, it reads all anew."""
+    spec = importlib.util.spec_from_file_location("pages_elsewhere", extensions / "pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.setup(Mock())["env_version"]
+
+
+def test_every_file_of_the_extensions_counts_for_what_sphinx_kept(tmp_path):
+    extensions = shutil.copytree(
+        ROOT / "book" / "_ext", tmp_path / "_ext", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    versions = [env_version(extensions)]
+    files = sorted(path for path in extensions.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    for file in files:
+        file.write_bytes(file.read_bytes() + b"\n")
+        versions.append(env_version(extensions))
+    assert len(set(versions)) == len(files) + 1 > 2
+    assert env_version(extensions) == versions[-1]  # what Python compiled meanwhile does not count
