@@ -139,7 +139,8 @@ def the_balance(statement):
     assert theta.dot(after) / theta.norm() ** 2 == term(statement, "with the cosine", names)
     assert holds(statement, 3, names, end="A step that")
     assert chain_holds(re.search(r"If \$([^$]*)\$ at every", statement.text)[1], names)
-    level, effective = re.search(r"\$\$ \\\|\\theta\\\|\^4 = (.*?) , .*?\\qquad (.*?) \$\$", statement.text).groups()
+    level = re.search(r"\$\$ \\\|\\theta\\\|\^4 = (.*?) , \$\$ where the effective step is", statement.text)[1]
+    effective = re.search(r"where the effective step is \$\$ (.*?) \$\$", statement.text)[1]
     s = sqrt(value(level, names))
     assert close((1 - rate * decay) ** 2 * s + rate**2 * c**2 / s, s)
     assert chain_holds(effective, names | {r"\|\theta\|^2": s})
