@@ -1,5 +1,7 @@
 """The recorded notebooks are those of the pages as they stand, complete, and survive a round through JupyterLab."""
 
+import re
+
 import jupytext
 import nbformat
 import pytest
@@ -40,6 +42,12 @@ def test_outputs_hold_no_error_and_no_object_address(page):
             text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
             for leak in (" at 0x", "np.float64(", "<Figure"):
                 assert leak not in text, text
+
+
+def test_no_name_of_a_formula_brings_an_equals_sign_or_a_colon_of_its_own(page):
+    for cell in nbformat.read(record_of(page), as_version=4).cells:
+        for output in cell.get("outputs", []):
+            assert not re.search(r"[:=]\}* *&=", output.get("data", {}).get("text/latex", "")), cell.source
 
 
 def test_saving_in_jupyterlab_changes_no_cell(page):
