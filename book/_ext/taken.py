@@ -42,14 +42,16 @@ def taken_along(app, docname, notebook):
             cell.source = reader.plain(cell.source)
     title = app.env.titles[docname].astext()
     page = f"[{title}]({reader.address(docname)})" if URL else f"“{title}”"
-    where = "" if URL else f" ({MODULE} lies beside the notebooks in the folder `notebooks` of the downloaded book)"
+    put = f"put {MODULE} beside this notebook"
+    where = "" if URL else f" ({put}: it is in the folder `notebooks` of the downloaded book)"
     source = f" Its source is at <{REPOSITORY}>." if REPOSITORY else ""
     needs = (
         f"This notebook is the page {page} of the book *{app.config.project}*.{source} It needs Python 3.11 or newer "
         f"and `lnbook` with NumPy, matplotlib, SymPy and ml_dtypes. The next cell installs what is missing{where}; in "
         f"a terminal the same is\n\n    pip install '{INSTALL}'"
     )
-    install = f'try:\n    import lnbook.pages\nexcept ImportError:\n    %pip install --quiet "{INSTALL}"'
+    again = "    import lnbook.pages" + ("" if URL else f"  # if this fails: {put}")
+    install = f'try:\n    import lnbook.pages\nexcept ImportError:\n    %pip install --quiet "{INSTALL}"\n{again}'
     first = [new_markdown_cell(needs, id="needs"), new_code_cell(install, id="install")]
     notebook.cells = [*first, *(cell for cell in notebook.cells if cell.source.strip())]
     return notebook

@@ -1,6 +1,7 @@
 """What a reader takes along opens: each page's notebook and source, and the book as a zip."""
 
 import re
+import sys
 import tomllib
 import zipfile
 
@@ -31,6 +32,14 @@ def test_a_page_offers_its_notebook_with_outputs_and_its_source(built, page):
 
 def code_of(cells):
     return [cell.source for cell in cells if cell.cell_type == "code"]
+
+
+def test_a_notebook_that_cannot_get_the_module_stops_at_its_first_cell(built, monkeypatch):
+    install = nbformat.read(built / "notebooks" / "gain.ipynb", as_version=4).cells[1].source
+    monkeypatch.setitem(sys.modules, "lnbook", None)  # as if it were not there,
+    monkeypatch.setitem(sys.modules, "lnbook.pages", None)
+    with pytest.raises(ImportError):
+        exec(re.sub("%pip.*", "pass", install), {})  # and pip found none
 
 
 def test_what_a_notebook_needs_lies_beside_it_and_is_what_pip_installs(built, tmp_path):
