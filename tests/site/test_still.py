@@ -6,6 +6,7 @@ import re
 import threading
 
 import pytest
+from conftest import PREFIX
 
 SHIFTS = """
 window.shifts = [];
@@ -33,6 +34,7 @@ def slow(built):
 
     class InPieces(http.server.SimpleHTTPRequestHandler):
         def do_GET(self):
+            self.path = self.path.removeprefix(PREFIX)
             if self.path.endswith(".html"):
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
@@ -49,7 +51,7 @@ def slow(built):
     handler = functools.partial(InPieces, directory=built)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield go_on, f"http://127.0.0.1:{server.server_port}"
+        yield go_on, f"http://127.0.0.1:{server.server_port}{PREFIX}"
         server.shutdown()
 
 

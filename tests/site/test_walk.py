@@ -1,5 +1,6 @@
 """Every page, opened once: complete, quiet, light, whole in print, and for everyone, in both themes and two widths."""
 
+import functools
 import gzip
 import re
 import tomllib
@@ -173,6 +174,7 @@ def too_heavy(tab, built):
         yield f"heavy: {sizes}"
 
 
+@functools.cache
 def weight(file):
     return len(file.read_bytes() if file.suffix == ".woff2" else gzip.compress(file.read_bytes()))
 
