@@ -84,9 +84,9 @@ ONE_WORD_A_FORMULA = """() => {
 }"""
 
 # Marks one text of each kind for axe, which needs milliseconds for the contrast of each of thousands. Two are of one
-# kind if axe itself finds the same in the same order before and behind each of their lines, as far as what it sees
-# there can paint: of the same colours, pictures, opacity and size. What is disabled or hidden is told apart, and what
-# has no line that axe finds is left to it. Where the lines stand is the same in both themes.
+# kind if axe itself finds the same in the same order before and behind each of their lines, and the same lies around
+# them, as far as it can paint: of the same colours, pictures, opacity and size. What is disabled or hidden is told
+# apart, and what has no line that axe finds is left to it. Where the lines stand is the same in both themes.
 ONE_TEXT_OF_EACH_KIND = """() => {
   const looks = new Map();
   const PAINT = ["color", "backgroundColor", "backgroundImage", "backgroundClip", "opacity", "filter", "mixBlendMode"];
@@ -116,7 +116,9 @@ ONE_TEXT_OF_EACH_KIND = """() => {
     const seen = stacks.map((stack) => stack.map((other) => other === element ? `own ${look(other)}` : look(other)));
     const lines = new Set(seen.map((stack) => stack.filter(Boolean).join(";")));
     const style = getComputedStyle(element);
-    const kind = JSON.stringify([TEXT.map((name) => style[name]), [...lines].sort(),
+    const around = [];
+    for (let box = element.parentElement; box; box = box.parentElement) around.push(look(box));
+    const kind = JSON.stringify([TEXT.map((name) => style[name]), [...lines].sort(), around.filter(Boolean),
       apart.map((selector) => Boolean(element.closest(selector)))]);
     const alone = !stacks.flat().length || element.matches("input, select, textarea, option, label");
     element.toggleAttribute("data-kind", alone || !kinds.has(kind));
