@@ -1,5 +1,5 @@
 {
-  const { findAll, make, page } = book;
+  const { find, findAll, make, page } = book;
 
   // Previews of what a reference names: a statement, an equation, a term, a source.
   const preview = make("div", { id: "preview", role: "tooltip", hidden: true });
@@ -46,14 +46,18 @@
     clearTimeout(timer);
     timer = setTimeout(hide, 250);
   };
-  for (const link of findAll("article a.internal[href*='#']")) {
-    link.addEventListener("mouseenter", () => want(link, 200));
-    link.addEventListener("mouseleave", leave);
-    link.addEventListener("focus", () => {
-      if (link.matches(":focus-visible")) want(link, 0);
+  // One listener for all links: a page has hundreds.
+  const onLinks = (kind, act) =>
+    find("article").addEventListener(kind, ({ target, relatedTarget }) => {
+      const link = target.closest("a.internal[href*='#']");
+      if (link && !link.contains(relatedTarget)) act(link);
     });
-    link.addEventListener("blur", leave);
-  }
+  onLinks("mouseover", (link) => want(link, 200));
+  onLinks("mouseout", leave);
+  onLinks("focusin", (link) => {
+    if (link.matches(":focus-visible")) want(link, 0);
+  });
+  onLinks("focusout", leave);
   preview.addEventListener("mouseenter", () => clearTimeout(timer));
   preview.addEventListener("mouseleave", leave);
   document.addEventListener("keydown", (event) => {

@@ -30,23 +30,22 @@
     toTop.hidden = isIntersecting;
   }).observe(find("h1"));
 
-  // Each sheet of paper names the page and its address.
-  page.style.setProperty("--title", JSON.stringify(document.title));
-  page.style.setProperty("--address", JSON.stringify(book.address.replace(/^file:.*/, "")));
+  // Each sheet of paper names the page and its address. Said earlier it would have the whole page styled once more.
+  const nameSheets = () => {
+    page.style.setProperty("--title", JSON.stringify(document.title));
+    page.style.setProperty("--address", JSON.stringify(book.address.replace(/^file:.*/, "")));
+  };
+  // Paper shows everything.
+  const unfoldFor = (box) => {
+    box.open = true;
+    addEventListener("afterprint", () => (box.open = false), { once: true });
+  };
+  addEventListener("beforeprint", () => {
+    nameSheets();
+    findAll("details:not([open])").forEach(unfoldFor);
+  });
 
-  // Paper shows everything; a link into something folded opens it.
-  addEventListener("beforeprint", () =>
-    findAll("details:not([open])").forEach((box) => {
-      box.open = true;
-      addEventListener(
-        "afterprint",
-        () => {
-          box.open = false;
-        },
-        { once: true },
-      );
-    }),
-  );
+  // A link into something folded opens it.
   const unfold = () => {
     for (let box = book.named(location.hash); box; box = box.parentElement) {
       if (box.tagName === "DETAILS") box.open = true;
@@ -54,10 +53,4 @@
   };
   addEventListener("hashchange", unfold);
   unfold();
-  // What lies above the place that was asked for has its true height only once it was near the screen.
-  const land = (again) => {
-    document.querySelector(":target")?.scrollIntoView();
-    if (again) requestAnimationFrame(() => land(again - 1));
-  };
-  addEventListener("load", () => land(4));
 }
