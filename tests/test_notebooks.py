@@ -3,6 +3,7 @@
 import jupytext
 import nbformat
 import pytest
+import yaml
 from record import RECORDS, ROOT, notebook_of, pages, record_of
 
 PAGES = pages()
@@ -44,8 +45,9 @@ def test_outputs_hold_no_error_and_no_object_address(page):
 
 def test_saving_in_jupyterlab_changes_no_cell(page):
     """The header lets Lab open the page as a notebook; jupytext's filters in pyproject.toml keep the cells' options."""
+    header = yaml.safe_load(page.read_text(encoding="utf8").split("---\n")[1])  # jupytext guesses what it does not say
+    assert header["jupytext"]["text_representation"]["format_name"] == "myst"
     notebook = jupytext.read(page)
-    assert notebook.metadata["jupytext"]["text_representation"]["format_name"] == "myst"
     assert notebook.metadata["kernelspec"]["name"] == "python3"
     saved = jupytext.writes(
         notebook, fmt="md:myst", config=jupytext.config.load_jupytext_configuration_file(str(ROOT / "pyproject.toml"))
