@@ -103,6 +103,7 @@ def recorded():
 
 
 BY_OTHER_TESTS = {
+    catalogue.STATEFUL.name: ("bias-positions", "gain-gradient"),
     catalogue.LATE_POSITIONS.name: ("def-output",),
     catalogue.SCALED_MEAN.name: ("largest-coordinate",),
 }

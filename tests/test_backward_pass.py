@@ -299,12 +299,14 @@ def test_series_converges_as_fast_as_the_bound_says(vectors, eps, share):
 
 
 @pytest.mark.fact("line-legendre", way="exact")
-def test_recurrence_is_that_of_legendre():
-    x, rate = sp.symbols("x rate", positive=True)
-    before, p = sp.Integer(0), sp.Integer(1)
-    for n in range(8):
-        assert sp.expand(p - (-rate) ** n * sp.legendre(n, x)) == 0
-        before, p = p, sp.expand(-((2 * n + 1) * rate * x * p + n * rate**2 * before) / (n + 1))
+@pytest.mark.parametrize(("z", "h", "eps"), [line for line in LINES if len(set(line[1])) > 1])
+def test_recurrence_is_that_of_legendre(z, h, eps):
+    order, u, (_, _, r), (w, m, _) = 7, core(z, eps), statistics(z, eps), statistics(h, 1)
+    a = product_mean(w, u)
+    p = [sp.S.Zero, *((-r * sp.sqrt(m)) ** n * sp.legendre(n, a / sp.sqrt(m)) for n in range(order + 1))]
+    expected = [(p[n + 1] * u + p[n] * r * w).evalf(20) for n in range(order + 1)]
+    got = taylor(z, h, order, eps=float(eps))
+    assert got == pytest.approx(np.array(expected, dtype=float).reshape(got.shape), rel=1e-13, abs=1e-13)
 
 
 T = sp.Symbol("t", real=True)

@@ -79,6 +79,20 @@ def test_mistakes_of_the_gradient_are_named_in_float64(vjp, words):
     one_mistake(conformance.check(of_lnbook, vjp=vjp, dtype="float64", kinds=DERIVATIVES), words)
 
 
+def test_gradients_that_are_added_to_those_of_the_call_before_are_named():
+    kept = {}
+
+    def vjp(z, gain, bias, eps, g):
+        dz, dgain, dbias = vjp_of_lnbook(z, gain, bias, eps, g)
+        before = kept.get(len(gain), (0, 0))
+        kept[len(gain)] = before[0] + dgain, before[1] + dbias
+        return dz, *kept[len(gain)]
+
+    report = conformance.check(of_lnbook, vjp=vjp)
+    assert {"bias-positions", "gain-gradient"} <= {row.fact for row in report.rows if not row.holds}
+    one_mistake(report, catalogue.STATEFUL.name)
+
+
 def test_positions_beyond_65535_are_asked_in_a_thorough_run():
     report = conformance.check(wrong_digits.wrong_from_65536_on, kinds=(CONVENTION,), thorough=True)
     assert [row.name for row in report.rows if not row.holds] == ["def-output/many-positions"]
@@ -100,7 +114,7 @@ def test_sums_over_more_than_65535_positions_are_asked_in_a_thorough_run():
 def test_each_mistake_that_can_be_named_is_made_by_one_of_them():
     lists = (wrong.FORWARD, wrong_digits.DIGITS, wrong_digits.MEMORY, wrong_gradients.GRADIENT)
     made = [case[-1] for cases in lists for case in cases]
-    elsewhere = {catalogue.LATE_POSITIONS.name, catalogue.SCALED_MEAN.name}  # each has a test of its own
+    elsewhere = BY_OTHER_TESTS.keys()  # each has a test of its own
     known = conformance.known_mistakes()
     assert {name for name in known if not any(words.startswith(name) for words in made)} == elsewhere
     assert len(known) > 60

@@ -45,6 +45,8 @@ def words(z, gain, bias, eps):
         (raising, "raised RuntimeError: out of memory"),
         (widened, "has dtype float64, not float32"),
         (nothing, "returned None, not an array of numbers"),
+        (lambda z, gain, bias, eps: (z, gain, eps), "returned a tuple, not an array of numbers"),
+        (lambda z, gain, bias, eps: [[1, 2], [3]], "returned a list, not an array of numbers"),
         (words, "returned a str, not an array of numbers"),
         (lambda z, gain, bias, eps: 3.0, "has shape (), not (3, 3)"),
         (lambda z, gain, bias, eps: [None] * 3, "returned a list, not an array of numbers"),
@@ -359,6 +361,7 @@ def test_a_derivative_fact_needs_a_vjp(check):
             "^kinds must be a tuple of one or more of convention, gradient, floating point, memory; got .'speed',.$",
         ),
         ({"layer_norm": of_lnbook, "kinds": ()}, ValueError, "kinds must be a tuple"),
+        ({"layer_norm": of_lnbook, "kinds": None}, ValueError, "kinds must be a tuple .* got None"),
         ({"layer_norm": of_lnbook, "kinds": "gradient"}, ValueError, "kinds must be a tuple .* got 'gradient'"),
     ],
 )

@@ -5,6 +5,7 @@ import re
 import jupytext
 import nbformat
 import pytest
+import yaml
 from record import RECORDS, ROOT, notebook_of, pages, record_of
 
 PAGES = pages()
@@ -52,8 +53,9 @@ def test_no_name_of_a_formula_brings_an_equals_sign_or_a_colon_of_its_own(page):
 
 def test_saving_in_jupyterlab_changes_no_cell(page):
     """The header lets Lab open the page as a notebook; jupytext's filters in pyproject.toml keep the cells' options."""
+    header = yaml.safe_load(page.read_text(encoding="utf8").split("---\n")[1])  # jupytext guesses what it does not say
+    assert header["jupytext"]["text_representation"]["format_name"] == "myst"
     notebook = jupytext.read(page)
-    assert notebook.metadata["jupytext"]["text_representation"]["format_name"] == "myst"
     assert notebook.metadata["kernelspec"]["name"] == "python3"
     saved = jupytext.writes(
         notebook, fmt="md:myst", config=jupytext.config.load_jupytext_configuration_file(str(ROOT / "pyproject.toml"))

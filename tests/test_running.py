@@ -136,6 +136,7 @@ print(sorted(names & {"numba", "llvmlite", "ml_dtypes", "sympy", "matplotlib", "
 def copy_of_lnbook(folder):
     """lnbook in a folder of its own, in which no compiled code can be kept beside it."""
     shutil.copytree(Path(lnbook.__file__).parent, folder / "lnbook", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "lnbook").chmod(0o755)  # the installed one may be read-only
     (folder / "lnbook" / "__pycache__").write_text("a file where the folder should be")
     return "import lnbook, numpy; print(lnbook.__file__, *lnbook.normalize(numpy.float32([1, 3]), eps=0))"
 

@@ -110,6 +110,17 @@ def test_stored_statistics_make_an_affine_map():
     assert vanishes(sp.Matrix(plain) - (scale * W * x + scale * (bias3 - means) + BIAS))
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_the_statistics_of_a_batch_make_its_affine_map(seed):
+    """Stored are those of the batch itself: batch normalization in training then gives the same."""
+    rng = np.random.default_rng(seed)
+    x, weights, before, gain, bias = (rng.normal(size=shape) for shape in ((4, 2), (3, 2), (3,), (3,), (3,)))
+    z = x @ weights.T + before  # (4, 3)
+    scale = gain / np.sqrt(lnbook.variance(z, axis=0) + 1e-3)  # (3,)
+    folded = x @ (scale[:, None] * weights).T + scale * (before - z.mean(axis=0)) + bias
+    assert np.allclose(gain * lnbook.normalize(z, eps=1e-3, axis=0) + bias, folded, rtol=1e-10, atol=1e-10)
+
+
 @fact("batch-fold", way="exact")
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_layer_normalization_is_not_affine(d):

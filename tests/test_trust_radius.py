@@ -259,6 +259,7 @@ def test_the_largest_value_is_at_the_zero_of_legendre_nearest_to_0(n):
     nearest = min((abs(zero.evalf(30)) for zero in sp.real_roots(P)), key=float)
     largest = max(Q.subs(x, point).evalf(30) for point in [*sp.real_roots(Q.diff(x)), -1, 1])
     assert abs(largest - before.subs(x, nearest) ** 2) < 1e-20
+    assert sharp_factor(n) == pytest.approx((float(nearest), float(largest) ** 0.5), rel=1e-12, abs=1e-12)
     known = {1: 1, 2: 1 / sp.sqrt(3), 3: R(1, 2), 5: R(3, 8), 7: R(5, 16)}
     if n in known:
         assert abs(sp.sqrt(largest) - known[n]) < 1e-20

@@ -163,8 +163,25 @@ def test_a_detached_step_does_not_climb(pair, eps):
     assert along >= least - 1e-13 * (g @ g) / (z.var() + eps)
 
 
+def test_a_field_turns_where_its_derivatives_are_mixed():
+    """Around a small square r g, g held fixed, does work; a gradient does none."""
+
+    def work(g, z, a, b, side=0.1, steps=200):
+        total, steps_along = 0.0, (np.arange(steps) + 0.5) / steps
+        for start, along in ((z, a), (z + side * a, b), (z + side * (a + b), -a), (z + side * b, -b)):
+            path = start + side * steps_along[:, None] * along
+            total += (g @ along) * side * (1 / np.sqrt(lnbook.variance(path) + 0.5)).mean()
+        return total
+
+    one, other, z = np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), np.array([1.0, 2, 4])
+    assert all(abs(work(np.array(g), z, one, other)) > 1e-4 for g in ((1, 0, 0), (1, -1, 0), (1, 1, 1)))
+    assert abs(work(np.array([-3, 3]), z[:2], one[:2], other[:2])) < 1e-7
+    assert abs(work(np.array([1, 1]), z[:2], one[:2], other[:2])) > 1e-4
+
+
 @fact("why-detached-no-gradient", way="exact")
 def test_the_mixed_derivatives():
+    """An identity of the statement itself: no function of lnbook takes part."""
     eps = sp.Symbol("eps", positive=True)
 
     def asymmetry(g):

@@ -103,6 +103,20 @@ def sums_in_bfloat16(z, gain, bias, eps, g):
     return dz, dgain, np.add.reduce(rows, axis=0, dtype=rows.dtype).astype(z.dtype)
 
 
+def total(a):
+    return a.sum(axis=-1, keepdims=True)
+
+
+def with_parts_of_g(terms):
+    """As `with_parts`, from the gradient that comes in."""
+
+    def vjp(z, gain, bias, eps, g):
+        h, u, inverse = parts(z, gain, eps, g)
+        return terms(gain, g, h, u) * inverse, over_positions(g * u), over_positions(g)
+
+    return vjp
+
+
 def with_parts(dz_of):
     """A gradient whose dz is made of other parts; those by gain and bias are right."""
 
@@ -120,6 +134,19 @@ multiplied_by_d = with_parts(
 wrong_sign = with_parts(lambda h, u, inverse: -(h - mean(h) - u * mean(h * u)) * inverse)
 mean_term_added = with_parts(lambda h, u, inverse: (h + mean(h) - u * mean(h * u)) * inverse)
 inverted_again = with_parts(lambda h, u, inverse: (h - mean(h) - u * mean(h * u)) / inverse)
+gain_after = with_parts_of_g(lambda gain, g, h, u: gain * (g - mean(g) - u * mean(g * u)))
+mean_of_g_without_gain = with_parts_of_g(lambda gain, g, h, u: h - mean(g) - u * mean(h * u))
+both_means_without_gain = with_parts_of_g(lambda gain, g, h, u: h - mean(g) - u * mean(g * u))
+gain_twice = with_parts_of_g(lambda gain, g, h, u: gain * h - mean(gain * h) - u * mean(gain * h * u))
+sums_for_means = with_parts(lambda h, u, inverse: (h - total(h) - u * total(h * u)) * inverse)
+sum_for_one_mean = with_parts(lambda h, u, inverse: (h - mean(h) - u * total(h * u)) * inverse)
+less_one_in_a_mean = with_parts(
+    lambda h, u, inverse: (h - mean(h) - u * total(h * u) / max(h.shape[-1] - 1, 1)) * inverse
+)
+half_of_a_term = with_parts(lambda h, u, inverse: (h - mean(h) - u * mean(h * u) / 2) * inverse)
+centred_once = with_parts(lambda h, u, inverse: (h - mean(h) - u / inverse * mean(h * u)) * inverse)
+centred_twice = with_parts(lambda h, u, inverse: (h - mean(h) - u / inverse * mean(h * u / inverse)) * inverse)
+divided_twice = with_parts(lambda h, u, inverse: (h - mean(h) - u * mean(h * u)) * inverse**2)
 mean_forgotten = with_parts(lambda h, u, inverse: (h - mean(h) - u * h * u) * inverse)
 
 
@@ -176,6 +203,20 @@ def overwritten_with_the_product(z, gain, bias, eps, g):
 def overwritten_with_the_gradient(z, gain, bias, eps, g):
     dz, dgain, _ = right_vjp(z, gain, bias, eps, g)
     return dz, dgain, over_positions(dz)
+
+
+def core_not_centred(z, gain, bias, eps, g):
+    h, u, inverse = parts(z, gain, eps, g)
+    raw = z * inverse
+    return (h - mean(h) - raw * mean(h * raw)) * inverse, over_positions(g * u), over_positions(g)
+
+
+def summed_over_rows(z, gain, bias, eps, g):
+    """A fault that only square arrays let pass."""
+    dz, dgain, dbias = right_vjp(z, gain, bias, eps, g)
+    if z.ndim != 2 or len(z) != z.shape[-1]:
+        return dz, dgain, dbias
+    return dz, (g * parts(z, gain, eps, g)[1]).sum(axis=-1), g.sum(axis=-1)
 
 
 def no_gradient_by_the_input(z, gain, bias, eps, g):
@@ -245,4 +286,20 @@ GRADIENT = [
     (no_gradient_by_the_parameters, "a gradient is 0 (by gain and bias)"),
     (last_positions_left_out, "the sums over positions leave positions out (only whole blocks of 16, at least one)"),
     (last_block_only, "the sums over positions leave positions out (only the last block of 32)"),
+    (gain_after, "the gain multiplies the gradient of the core, not the gradient that comes in"),
+    (mean_of_g_without_gain, "a mean term of the gradient by the input lacks the gain (mean(gain * g))"),
+    (both_means_without_gain, "a mean term of the gradient by the input lacks the gain (both)"),
+    (gain_twice, "the gradient by the input has the gain twice"),
+    (sums_for_means, "a mean term of the gradient by the input is a sum, not divided by d (both)"),
+    (
+        sum_for_one_mean,
+        "a mean term of the gradient by the input is a sum, not divided by d (u mean(gain * g * u))",
+    ),
+    (less_one_in_a_mean, "a mean term of the gradient by the input is divided by d - 1 (u mean(gain * g * u))"),
+    (half_of_a_term, "half of a mean term is subtracted in the gradient by the input"),
+    (centred_once, "z - mean stands for the core in the gradient by the input (once)"),
+    (centred_twice, "z - mean stands for the core in the gradient by the input (twice)"),
+    (divided_twice, "the gradient by the input is divided by q + eps, not by its root"),
+    (core_not_centred, "the core of the gradient by the input is not centred"),
+    (summed_over_rows, "the parameter gradients are summed over each row, not over positions"),
 ]

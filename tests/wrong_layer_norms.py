@@ -253,6 +253,49 @@ def first_gain_for_all(z, gain, bias, eps):
     return right(z, gain[:1], bias, eps)
 
 
+def squares_summed(z, gain, bias, eps):
+    v = z - mean(z)
+    return gain * v / np.sqrt((v**2).sum(axis=-1, keepdims=True) + z.dtype.type(eps)) + bias
+
+
+def mean_deviation(z, gain, bias, eps):
+    v = z - mean(z)
+    return gain * v / (mean(np.abs(v)) + z.dtype.type(eps)) + bias
+
+
+def root_missing(z, gain, bias, eps):
+    return gain * (z - mean(z)) / (z.var(axis=-1, keepdims=True) + z.dtype.type(eps)) + bias
+
+
+def root_of_the_deviation(z, gain, bias, eps):
+    return gain * (z - mean(z)) / np.sqrt(z.std(axis=-1, keepdims=True) + z.dtype.type(eps)) + bias
+
+
+def multiplied_by_the_root(z, gain, bias, eps):
+    return gain * (z - mean(z)) * np.sqrt(z.var(axis=-1, keepdims=True) + z.dtype.type(eps)) + bias
+
+
+def eps_inside_and_outside(z, gain, bias, eps):
+    small = z.dtype.type(eps)
+    return gain * (z - mean(z)) / (np.sqrt(z.var(axis=-1, keepdims=True) + small) + small) + bias
+
+
+def affine_twice(z, gain, bias, eps):
+    return gain * right(z, gain, bias, eps) + bias
+
+
+def gain_twice(z, gain, bias, eps):
+    return right(z, gain * gain, bias, eps)
+
+
+def with_a_residual(z, gain, bias, eps):
+    return z + right(z, gain, bias, eps)
+
+
+def stored_statistics(z, gain, bias, eps):
+    return gain * z / np.sqrt(z.dtype.type(1) + z.dtype.type(eps)) + bias
+
+
 TWO_MISTAKES = [
     (annotated, {"the variance is divided by d - 1, not d (but by 1 where d is 1)", "eps is outside the root"}),
     (rms_norm_with_stored_gain, {"not centred, as in RMSNorm", "the stored gain is taken for gain - 1"}),
@@ -316,4 +359,14 @@ FORWARD = [  # the function, the dtype that shows its mistake, the words that mu
     (last_positions_left_out, "float32", "the last positions are not computed (only whole blocks of 16, at least one)"),
     (stored_gain_lacks_one, "float32", "1 is missing: the gain is stored less 1"),
     (first_gain_for_all, "float32", "one entry of gain or bias is used for all (the first gain)"),
+    (squares_summed, "float32", "the squares are summed, not averaged"),
+    (mean_deviation, "float32", "the mean of |v| stands for the root of the variance (with eps outside the root)"),
+    (root_missing, "float32", "the root is missing"),
+    (root_of_the_deviation, "float32", "the root is taken twice (eps is added to the first)"),
+    (multiplied_by_the_root, "float32", "v is multiplied by the root, not divided by it"),
+    (eps_inside_and_outside, "float32", "eps is outside the root (and inside as well)"),
+    (affine_twice, "float32", "gain or bias is applied twice (both)"),
+    (gain_twice, "float32", "gain or bias is applied twice (the gain)"),
+    (with_a_residual, "float32", "z is added to the output"),
+    (stored_statistics, "float32", "mean and variance are not those of the row, but 0 and 1"),
 ]

@@ -3,6 +3,10 @@
 sphinx-proof, sphinx-exercise and MyST-NB number and resolve them; what changes here is the HTML they become.
 """
 
+import re
+from html import escape
+from itertools import cycle
+
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -10,10 +14,17 @@ from sphinx_exercise.nodes import solution_node
 from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 STATEMENTS = tuple(NODE_TYPES.values())
+# A cell with more letters than this holds prose.
+PROSE = 30
+ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "th": "columnheader", "td": "cell"}
 
 
 class Details(nodes.Element):
     """A <details> element; `summary` is its line of text, `open` whether it starts open."""
+
+
+class Stacked(nodes.Element):
+    """The box of a table whose rows become blocks on a small screen; `columns` are the words above its columns."""
 
 
 class Boxes(SphinxPostTransform):
@@ -26,7 +37,8 @@ class Boxes(SphinxPostTransform):
             label = node["label"]
             link = f'<a class="fact-id" href="#{label}" title="Link to this statement">{label}</a>'
             cite = '<button type="button" class="cite" title="Copy a BibTeX entry for this statement">cite</button>'
-            node[0] += nodes.raw("", link + cite, format="html")
+            named = nodes.raw("", f'<span class="whole">{link} {cite}</span>', format="html")
+            node[0] += nodes.inline("", "", named, classes=["marks"])
         for section in self.document.findall(nodes.section):
             # The two extensions give all their boxes the same id.
             if section["ids"] in (["proof-content"], ["exercise-content"], ["solution-content"]):
@@ -41,10 +53,14 @@ class Boxes(SphinxPostTransform):
                 kind = "group" if "group" in node["classes"] else "more"
                 self.fold(node, title.astext(), children, folded=True, kind=kind)
         for node in list(self.document.findall(nodes.table)):
-            box = nodes.container(classes=["table-scroll"])
+            columns = columns_of(node)
+            box = Stacked(columns=columns) if columns else nodes.container(classes=["table-scroll"])
             node.replace_self(box)
             box += node
 
+        for node in self.document.findall(nodes.literal_block):
+            if "output" in node["classes"] and "\n" not in node.astext().strip():
+                node["classes"].append("one-line")
         for box in {id(node.parent): node.parent for node in self.document.findall(nodes.citation)}.values():
             self.list_sources(box)
 
@@ -69,6 +85,36 @@ class Boxes(SphinxPostTransform):
         node.replace_self(details)
 
 
+def columns_of(table):
+    """The words above the columns, of a table with three or more of which two hold prose."""
+    head, *rows = table.findall(nodes.row)
+    longest = [max(map(letters, column)) for column in zip(*rows, strict=True)]
+    prose = sum(length > PROSE for length in longest)
+    return [cell.astext() for cell in head] if len(longest) > 2 and prose > 1 else None
+
+
+def letters(cell):
+    """How many letters a cell has outside of code and formulas."""
+    return sum(
+        len(text) for text in cell.findall(nodes.Text) if not isinstance(text.parent, nodes.literal | nodes.math)
+    )
+
+
+def visit_stacked(self, node):
+    node["start"] = len(self.body)
+
+
+def depart_stacked(self, node):
+    """Rows that are no longer laid out as a table are one still to a screen reader, by their roles."""
+    table = "".join(self.body[node["start"] :])
+    del self.body[node["start"] :]
+    for tag, role in ROLES.items():
+        table = re.sub(rf"<{tag}\b", f'<{tag} role="{role}"', table)
+    columns = cycle(node["columns"])
+    table = re.sub(r"<td\b", lambda cell: f'{cell[0]} data-column="{escape(next(columns))}"', table)
+    self.body.append(f'<div class="table-scroll stacked">{table}</div>\n')
+
+
 def visit_details(self, node):
     attributes = {"open": ""} if node["open"] else {}
     self.body.append(self.starttag(node, "details", **attributes))
@@ -87,6 +133,7 @@ def depart_details(self, node):
 
 def setup(app):
     app.add_node(Details, html=(visit_details, depart_details))
+    app.add_node(Stacked, html=(visit_stacked, depart_stacked))
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_code, depart_details))
     app.add_post_transform(Boxes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

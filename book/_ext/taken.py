@@ -7,7 +7,6 @@ directives become their title in bold and their text.
 import re
 
 from docutils import nodes
-from facts import titles_of
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from publish import REPOSITORY, URL
 from sphinx.errors import ExtensionError
@@ -68,7 +67,7 @@ class Reader:
     """Reads MyST with what the build knows of the book."""
 
     def __init__(self, app, docname):
-        self.env, self.builder, self.docname, self.titles = app.env, app.builder, docname, {}
+        self.env, self.builder, self.docname = app.env, app.builder, docname
         objects = self.env.get_domain("std").objects
         self.terms = {name.casefold(): place for (kind, name), place in objects.items() if kind == "term"}
 
@@ -151,9 +150,7 @@ class Reader:
         return self.env.titles[page].astext()
 
     def statement(self, page, name):
-        if page not in self.titles:
-            self.titles[page] = titles_of(self.env, page)
-        parts = self.titles[page][name].children
+        parts = self.env.statement_titles[page][name].children
         return "".join(f"${part.astext()}$" if isinstance(part, nodes.math) else part.astext() for part in parts)
 
     def source(self, key):

@@ -52,6 +52,10 @@ STRIDES_IGNORED = Mistake(
     reports=("microsoft/DirectML#588", "ModelTC/LightLLM#1467"),
 )
 WRITTEN_OVER = Mistake("an argument is written over", "operations in place", reports=("microsoft/onnxruntime#20623",))
+STATEFUL = Mistake(
+    "a call depends on the calls before it",
+    "what is kept between calls: a buffer of gradients that is added to, statistics that run along",
+)
 OUTPUT_REUSED = Mistake("the output is written over by the next call", "a buffer that is used again")
 LATE_POSITIONS = Mistake(
     "positions from 65535 on are wrong",
@@ -71,6 +75,7 @@ SIGNATURES = (
     STRIDES_IGNORED,
     WRITTEN_OVER,
     OUTPUT_REUSED,
+    STATEFUL,
     LATE_POSITIONS,
 )
 

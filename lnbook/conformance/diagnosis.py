@@ -11,6 +11,7 @@ from lnbook.conformance.catalogue import (
     FORWARD_MISTAKES,
     GRADIENT_MISTAKES,
     OUTPUT_REUSED,
+    STATEFUL,
     STRIDES_IGNORED,
     Mistake,
 )
@@ -66,6 +67,8 @@ def diagnose(rows, layer):
     calls = {kind: [c for c in layer.log if c.kind == kind] for kind in (CONVENTION, GRADIENT, MEMORY)}
     recipe, found = {}, {}
     with np.errstate(all="ignore"):
+        if failed and signatures.other_at_the_second_call(layer.log, tolerance(layer)):
+            return Diagnosis((one_cause(STATEFUL),), ())  # such numbers say nothing about the formula
         if CONVENTION in kinds:
             found[CONVENTION], recipe = explained_output(calls[CONVENTION], layer)
         output_as_found, gradient_as_found = partial(forward_model, **recipe), gradient_model

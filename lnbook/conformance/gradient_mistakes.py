@@ -12,6 +12,12 @@ def along_core(h, u):
     return u * models.mean_of(h * u)
 
 
+def without_one(row):
+    """What d - 1 in place of d makes of a mean; at d = 1 the divisor stays 1."""
+    d = row.shape[-1]
+    return d / max(d - 1, 1)
+
+
 def of_gradient(name, place, part, *variants, reports=()):
     return Mistake(name, place, part, variants, reports)
 
@@ -21,53 +27,107 @@ GRADIENT_MISTAKES = (
         "the gradient by the input lacks both mean terms",
         "mean and variance depend on z, too",
         "terms",
-        ("", lambda h, u, r: 0 * h),
+        ("", lambda h, u, r, gain, g: 0 * h),
     ),
     of_gradient(
         "the gradient by the input lacks the term mean(gain * g)",
         "the derivative of the mean",
         "terms",
-        ("", lambda h, u, r: along_core(h, u)),
+        ("", lambda h, u, r, gain, g: along_core(h, u)),
     ),
     of_gradient(
         "the gradient by the input lacks the term u mean(gain * g * u)",
         "the derivative of the variance",
         "terms",
-        ("", lambda h, u, r: models.mean_of(h)),
+        ("", lambda h, u, r, gain, g: models.mean_of(h)),
     ),
     of_gradient(
         "the gradient by the input subtracts a mean term twice",
         "the terms of dz",
         "terms",
-        ("mean(gain * g)", lambda h, u, r: 2 * models.mean_of(h) + along_core(h, u)),
-        ("u mean(gain * g * u)", lambda h, u, r: models.mean_of(h) + 2 * along_core(h, u)),
+        ("mean(gain * g)", lambda h, u, r, gain, g: 2 * models.mean_of(h) + along_core(h, u)),
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) + 2 * along_core(h, u)),
         reports=("tt-metal-53204",),
     ),
     of_gradient(
         "the gradient by the input adds a mean term in place of subtracting it",
         "the signs of the terms of dz",
         "terms",
-        ("mean(gain * g)", lambda h, u, r: along_core(h, u) - models.mean_of(h)),
-        ("u mean(gain * g * u)", lambda h, u, r: models.mean_of(h) - along_core(h, u)),
-        ("both", lambda h, u, r: -models.mean_of(h) - along_core(h, u)),
+        ("mean(gain * g)", lambda h, u, r, gain, g: along_core(h, u) - models.mean_of(h)),
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) - along_core(h, u)),
+        ("both", lambda h, u, r, gain, g: -models.mean_of(h) - along_core(h, u)),
     ),
     of_gradient(
         "a mean over the row is missing in the gradient by the input",
         "the sums over the row in dz",
         "terms",
-        ("u g u in place of u mean(g u)", lambda h, u, r: models.mean_of(h) + u * h * u),
-        ("u g u, and no mean(g)", lambda h, u, r: u * h * u),
-        ("u g u / sqrt(q + eps), and no mean(g)", lambda h, u, r: u * h * u / r),
+        ("u g u in place of u mean(g u)", lambda h, u, r, gain, g: models.mean_of(h) + u * h * u),
+        ("u g u, and no mean(g)", lambda h, u, r, gain, g: u * h * u),
+        ("u g u / sqrt(q + eps), and no mean(g)", lambda h, u, r, gain, g: u * h * u / r),
         reports=("page 'LayerNormBackward' (in nvidia/Nemotron-CC-Math-v1)",),
     ),
     of_gradient(
+        "a mean term of the gradient by the input is a sum, not divided by d",
+        "the sums over the row in dz: `sum` for `mean`",
+        "terms",
+        ("mean(gain * g)", lambda h, u, r, gain, g: h.shape[-1] * models.mean_of(h) + along_core(h, u)),
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) + h.shape[-1] * along_core(h, u)),
+        ("both", lambda h, u, r, gain, g: h.shape[-1] * models.both_terms(h, u, r, gain, g)),
+    ),
+    of_gradient(
+        "a mean term of the gradient by the input is divided by d - 1",
+        "the divisor of the sums in dz",
+        "terms",
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) + without_one(u) * along_core(h, u)),
+        ("both", lambda h, u, r, gain, g: without_one(u) * models.both_terms(h, u, r, gain, g)),
+    ),
+    of_gradient(
+        "half of a mean term is subtracted in the gradient by the input",
+        "the factor 2 of the derivative of a square",
+        "terms",
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) + along_core(h, u) / 2),
+    ),
+    of_gradient(
+        "z - mean stands for the core in the gradient by the input",
+        "the term u mean(gain * g * u): each u in it is divided by sqrt(q + eps)",
+        "terms",
+        ("once", lambda h, u, r, gain, g: models.mean_of(h) + along_core(h, u) * r),
+        ("twice", lambda h, u, r, gain, g: models.mean_of(h) + along_core(h, u) * r**2),
+    ),
+    of_gradient(
+        "a mean term of the gradient by the input lacks the gain",
+        "g in place of gain * g within the means",
+        "terms",
+        ("mean(gain * g)", lambda h, u, r, gain, g: models.mean_of(g) + along_core(h, u)),
+        ("u mean(gain * g * u)", lambda h, u, r, gain, g: models.mean_of(h) + along_core(g, u)),
+        ("both", lambda h, u, r, gain, g: models.mean_of(g) + along_core(g, u)),
+    ),
+    of_gradient(
+        "the gain multiplies the gradient of the core, not the gradient that comes in",
+        "the order: gain * g first, then the terms with the means",
+        "terms",
+        ("", lambda h, u, r, gain, g: gain * (models.mean_of(g) + along_core(g, u))),
+    ),
+    of_gradient(
         "the gradient by the input lacks the gain", "the product gain * g in dz", "stretched", ("", lambda gain, g: g)
+    ),
+    of_gradient(
+        "the gradient by the input has the gain twice",
+        "whether a caller has multiplied g by the gain already",
+        "stretched",
+        ("", lambda gain, g: gain * gain * g),
     ),
     of_gradient(
         "the gradient by the input is not divided by sqrt(q + eps)",
         "the last factor of dz",
         "inverse",
         ("", lambda root: 1),
+    ),
+    of_gradient(
+        "the gradient by the input is divided by q + eps, not by its root",
+        "the last factor of dz",
+        "inverse",
+        ("", lambda root: 1 / root**2),
     ),
     of_gradient(
         "1 / sqrt(q + eps) is inverted again",
@@ -110,14 +170,20 @@ GRADIENT_MISTAKES = (
         "the output is taken for the core",
         "what is saved for the backward pass: u, or y = gain * u + bias",
         "core",
-        ("", lambda v, root, gain, bias: gain * v / root + bias),
+        ("", lambda z, v, root, gain, bias: gain * v / root + bias),
+    ),
+    of_gradient(
+        "the core of the gradient by the input is not centred",
+        "the mean, which the backward pass must have saved or computed again",
+        "core",
+        ("", lambda z, v, root, gain, bias: z / root),
     ),
     of_gradient(
         "the core is had back as (y - bias) / gain",
         "gains that are 0: nothing of the core is left in y there",
         "core",
-        ("0 / 0 at a gain of 0", lambda v, root, gain, bias: np.where(gain == 0, np.nan, v / root)),
-        ("0 at a gain of 0", lambda v, root, gain, bias: np.where(gain == 0, 0, v / root)),
+        ("0 / 0 at a gain of 0", lambda z, v, root, gain, bias: np.where(gain == 0, np.nan, v / root)),
+        ("0 at a gain of 0", lambda z, v, root, gain, bias: np.where(gain == 0, 0, v / root)),
         reports=("apex-1715",),
     ),
     of_gradient(
@@ -162,6 +228,12 @@ GRADIENT_MISTAKES = (
         "the sums over positions: `mean` for `sum`",
         "sums",
         ("", lambda p: p.reshape(-1, p.shape[-1]).mean(axis=0)),
+    ),
+    of_gradient(
+        "the parameter gradients are summed over each row, not over positions",
+        "the axes of the sums: all but the last",
+        "sums",
+        ("", lambda p: p.reshape(-1, p.shape[-1]).sum(axis=-1)),
     ),
     of_gradient(
         "the parameter gradients are those of one position",

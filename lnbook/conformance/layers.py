@@ -249,8 +249,8 @@ class LayerUnderTest(Layer):
         self.log.append(Call(self.check, self.kind, z, gain, bias, eps, cotangent, numbers, laid, overwritten))
 
     def _numbers(self, name, returned, shape):
-        array = np.asarray(returned) if returned is not None else np.array("")
-        if array.dtype.kind in "OUSmM":
+        array = array_of(returned)
+        if array is None or array.dtype.kind in "OUSmM":
             verb = "is" if name else "returned"
             raise NoNumbersError(f"{name}{verb} {described(returned)}, not an array of numbers")
         if array.shape != shape:
@@ -268,6 +268,14 @@ class LayerUnderTest(Layer):
         if wrong.any():
             raise NotFiniteError(f"{name}holds {array[wrong][0]} at {tuple(int(i) for i in np.argwhere(wrong)[0])}")
         return exact.fractions(array)
+
+
+def array_of(value):
+    """A value as an array; None for None and for what has no shape, a tuple of an output and its statistics, say."""
+    try:
+        return None if value is None else np.asarray(value)
+    except ValueError:
+        return None
 
 
 def described(value):

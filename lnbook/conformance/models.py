@@ -8,14 +8,15 @@ The parts of the output, in the order in which they are used, each with what it 
     root        q, eps, v -> sqrt(q + eps)             (..., 1)
     kept        u -> u                                 the core as the layer keeps it
     affine      u, gain, bias -> y
+    joined      y, z -> y                              the output and what is added to it
     given       y -> y                                 the output as the layer gives it back
 
 and of the gradients, where h is gain * g, u the core, and r the root:
 
     root        q, eps -> r
-    core        v, r, gain, bias -> u                  the core that is used for dz
+    core        z, v, r, gain, bias -> u               the core that is used for dz
     stretched   gain, g -> h
-    terms       h, u, r -> what is subtracted from h
+    terms       h, u, r, gain, g -> what is subtracted from h
     inverse     r -> 1 / r
     scaled      dz, d -> dz
     for_gain    z, v, r, y -> u                        the core that is used for dgain
@@ -50,6 +51,10 @@ def gain_and_bias(u, gain, bias):
     return gain * u + bias
 
 
+def output_alone(y, z):
+    return y
+
+
 def layer_norm(
     z,
     gain,
@@ -62,15 +67,16 @@ def layer_norm(
     root=stable_root,
     kept=keep,
     affine=gain_and_bias,
+    joined=output_alone,
     given=keep,
 ):
     z = taken(z)
     mean, q = statistics(z)
     v = numerator(z, mean)
-    return given(affine(kept(v / root(q, eps, v)), gain, bias))
+    return given(joined(affine(kept(v / root(q, eps, v)), gain, bias), z))
 
 
-def core_of(v, root, gain, bias):
+def core_of(z, v, root, gain, bias):
     return v / root
 
 
@@ -78,7 +84,7 @@ def core_for_gain(z, v, root, y):
     return v / root
 
 
-def both_terms(h, u, r):
+def both_terms(h, u, r, gain, g):
     return mean_of(h) + u * mean_of(h * u)
 
 
@@ -124,8 +130,8 @@ def vjp(
     z = taken(z)
     mean, q = row_statistics(z)
     v, r = z - mean, root(q, eps)
-    u, h = core(v, r, gain, bias), stretched(gain, g)
-    dz = scaled((h - terms(h, u, r)) * inverse(r), z.shape[-1])
+    u, h = core(z, v, r, gain, bias), stretched(gain, g)
+    dz = scaled((h - terms(h, u, r, gain, g)) * inverse(r), z.shape[-1])
     g_for_gain, g_for_bias = cotangents(g, h, dz)
     dgain = g_for_gain * for_gain(z, v, r, gain * u + bias)
     return finished(dz, sums(dgain), sums(g_for_bias))

@@ -65,10 +65,46 @@ FORWARD_MISTAKES = (
         ("annotated-119",),
     ),
     Mistake(
+        "the squares are summed, not averaged",
+        "the variance: mean(v^2), not the squared length of v",
+        "statistics",
+        (("", partial(models.divided_by, divisor=lambda d: 1)),),
+    ),
+    Mistake(
+        "the mean of |v| stands for the root of the variance",
+        "the scale of the row: squares, their mean, and its root",
+        "root",
+        (
+            ("", lambda q, eps, v: np.sqrt(models.mean_of(np.abs(v)) ** 2 + eps)),
+            ("with eps outside the root", lambda q, eps, v: models.mean_of(np.abs(v)) + eps),
+        ),
+    ),
+    Mistake(
+        "the root is missing",
+        "the denominator: sqrt(q + eps), not q + eps",
+        "root",
+        (("", lambda q, eps, v: q + eps),),
+    ),
+    Mistake(
+        "the root is taken twice",
+        "whether a function returns the variance or its root: `var`, `std`",
+        "root",
+        (
+            ("eps is added to the first", lambda q, eps, v: np.sqrt(np.sqrt(q) + eps)),
+            ("eps is added to q", lambda q, eps, v: np.sqrt(np.sqrt(q + eps))),
+        ),
+    ),
+    Mistake(
+        "v is multiplied by the root, not divided by it",
+        "the last step of the core, and whether the root or 1 over it is at hand",
+        "root",
+        (("", lambda q, eps, v: 1 / np.sqrt(q + eps)),),
+    ),
+    Mistake(
         "eps is outside the root",
         "the denominator: sqrt(q + eps), not sqrt(q) + eps",
         "root",
-        (("", lambda q, eps, v: np.sqrt(q) + eps),),
+        (("", lambda q, eps, v: np.sqrt(q) + eps), ("and inside as well", lambda q, eps, v: np.sqrt(q + eps) + eps)),
         ("bert-pytorch-30", "burn-2185", "microsoft/CNTK#3816"),
     ),
     Mistake(
@@ -206,6 +242,28 @@ FORWARD_MISTAKES = (
         ("apple/ml-ane-transformers PR#2",),
     ),
     Mistake("the bias is subtracted", "the sign of the bias", "affine", (("", lambda u, gain, bias: gain * u - bias),)),
+    Mistake(
+        "gain or bias is applied twice",
+        "whether both a kernel and its caller apply them",
+        "affine",
+        (
+            ("the gain", lambda u, gain, bias: gain * gain * u + bias),
+            ("the bias", lambda u, gain, bias: gain * u + 2 * bias),
+            ("both", lambda u, gain, bias: gain * (gain * u + bias) + bias),
+        ),
+    ),
+    Mistake(
+        "z is added to the output",
+        "a residual connection within the function",
+        "joined",
+        (("", lambda y, z: y + z),),
+    ),
+    Mistake(
+        "mean and variance are not those of the row, but 0 and 1",
+        "stored statistics, as batch normalization has them before it is trained: `running_mean`, `eval`",
+        "statistics",
+        (("", lambda z: (0 * models.mean_of(z), 0 * models.mean_of(z) + 1)),),
+    ),
     Mistake(
         "the gain is on the wrong axis",
         "the shape to which the gain is broadcast",

@@ -109,7 +109,7 @@ def checks(*kinds, vjp=True, thorough=False):
 
 
 def chosen_checks(kinds, vjp, thorough):
-    unknown = isinstance(kinds, str) or [kind for kind in kinds if kind not in KINDS]
+    unknown = not isinstance(kinds, tuple | list) or [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds must be a tuple of one or more of {', '.join(KINDS)}; got {kinds!r}")
     return tuple(

@@ -20,11 +20,7 @@ def line(*parts, digits=6, width=72):
     width : int
         Characters of the longest line that holds more than one group.
     """
-    groups = []
-    for part in parts:
-        if isinstance(part, str) or not groups:
-            groups.append([])
-        groups[-1].append(part)
+    groups = grouped(parts)
     plain = in_lines(groups, digits, width)
     data = {"text/plain": plain}
     if any(is_exact(part) for part in parts):
@@ -32,6 +28,18 @@ def line(*parts, digits=6, width=72):
         data["text/latex"] = rf"$$\begin{{aligned}} {rows} \end{{aligned}}$$"
     # Not printed, since a notebook gathers what a cell prints before the first formula that it shows.
     display(data, raw=True)
+
+
+def grouped(parts):
+    """Each name with its values; a name that holds an equation ends in a colon, as in "at t = 1: 2"."""
+    groups = []
+    for part in parts:
+        if isinstance(part, str) or not groups:
+            groups.append([])
+        elif len(groups[-1]) == 1 and "=" in str(name := groups[-1][0]) and not name.endswith(":"):
+            groups[-1][0] = f"{name}:"
+        groups[-1].append(part)
+    return groups
 
 
 def in_lines(groups, digits, width):
@@ -47,10 +55,11 @@ def in_lines(groups, digits, width):
 
 
 def tex_of(group, digits):
-    """`\\text{name} &= value`, with a comma between several values."""
+    """`\\text{name} &= value`, or without the sign behind a colon; a comma between several values."""
     name, values = (group[0], group[1:]) if isinstance(group[0], str) else ("", group)
     values = ", ".join(tex(value, digits) for value in values)
-    return rf"{named(name)} &{'=' if name and values else ''} {values}"
+    equals = "=" if name and values and not name.endswith(":") else r"\;"
+    return rf"{named(name)} &{equals} {values}"
 
 
 def is_exact(value):
@@ -104,7 +113,7 @@ def tex(value, digits=6):
     if isinstance(value, float):
         digits, _, exponent = float_text(value, digits).partition("e")
         return rf"{digits} \cdot 10^{{{int(exponent)}}}" if exponent else digits
-    return str(value) if isinstance(value, int) else named(str(value))
+    return named(str(value)) if isinstance(value, bool) or not isinstance(value, int) else str(value)
 
 
 def named(words):

@@ -84,25 +84,25 @@ def browser():
 
 @pytest.fixture
 def visit(browser, address, built):
-    """Opens a page in a context of its own. Whatever went wrong on it by the end of the test fails the test."""
+    """Opens a page in a context of its own. Whatever goes wrong there by the end of the test fails the test."""
     complaints, contexts = [], []
 
     def visit(page, width=1280, from_file=False, **options):
         # Without motion nothing has to be waited for.
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **options)
         contexts.append(context)
+        tab = context.new_page()
         home = built.as_uri() if from_file else address
 
         def watch(request):
             if not request.url.startswith((home, "data:", "about:")):
-                complaints.append(f"{page} asks for {request.url}")
+                complaints.append(f"{tab.url} asks for {request.url}")
 
         context.on("request", watch)
-        context.on("requestfailed", lambda request: complaints.append(f"{page} does not get {request.url}"))
-        context.on("response", lambda r: r.status >= 400 and complaints.append(f"{page}: {r.status} for {r.url}"))
-        context.on("console", lambda m: m.type in ("error", "warning") and complaints.append(f"{page}: {m.text}"))
-        context.on("weberror", lambda fault: complaints.append(f"{page}: {fault.error}"))
-        tab = context.new_page()
+        context.on("requestfailed", lambda request: complaints.append(f"{tab.url} does not get {request.url}"))
+        context.on("response", lambda r: r.status >= 400 and complaints.append(f"{tab.url}: {r.status} for {r.url}"))
+        context.on("console", lambda m: m.type in ("error", "warning") and complaints.append(f"{tab.url}: {m.text}"))
+        context.on("weberror", lambda fault: complaints.append(f"{tab.url}: {fault.error}"))
         tab.goto(f"{home}/{page}")
         if page != "index.html":  # that one leads away at once
             tab.evaluate("document.fonts.ready.then(() => true)")

@@ -1,34 +1,98 @@
 """A page stands still while it loads, and what is laid out only near the screen is found, printed and landed on."""
 
+import functools
+import http.server
+import re
+import threading
+
 import pytest
+from conftest import PREFIX
 
 SHIFTS = """
 window.shifts = [];
-new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map((shift) => shift.value)))
-  .observe({ type: "layout-shift", buffered: true });
+window.observer = new PerformanceObserver((list) => window.shifts.push(...list.getEntries()));
+window.observer.observe({ type: "layout-shift", buffered: true });
 """
-# A slow phone network: bytes a second, and milliseconds before each answer.
-SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 100_000}
+PARSED = "(parts) => document.querySelectorAll('li, span').length >= parts"
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+MOVED = "[...window.shifts, ...window.observer.takeRecords()].reduce((sum, shift) => sum + shift.value, 0)"
 
 
-def shift(browser, address, page, width):
-    """The sum of all shifts of a page while it loads."""
+def pieces(text):
+    """A page as a slow network brings it, in pieces of whole tags, ever longer as they are less in sight."""
+    start, length = 0, 8192
+    while start < len(text):
+        end = text.rfind(b"<", start + 1, start + length) if start + length < len(text) else len(text)
+        yield text[start:end]
+        start, length = end, 4 * length
+
+
+@pytest.fixture(scope="session")
+def slow(built):
+    """A server that sends each piece of a page when it is told to, and its address."""
+    go_on = threading.Semaphore(0)
+
+    class InPieces(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            self.path = self.path.removeprefix(PREFIX)
+            if self.path.endswith(".html"):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                for piece in pieces((built / self.path.lstrip("/")).read_bytes()):
+                    go_on.acquire()
+                    self.wfile.write(piece)
+            else:
+                super().do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(InPieces, directory=built)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield go_on, f"http://127.0.0.1:{server.server_port}{PREFIX}"
+        server.shutdown()
+
+
+def shift(browser, slow, built, page, width):
+    """The sum of all shifts of a page while its text comes in pieces, then one by one its fonts, scripts and pictures.
+
+    Each waits until what came before it is seen: that is the slowest network, and no time passes in vain.
+    """
+    go_on, address = slow
     context = browser.new_context(viewport={"width": width, "height": 800})
+    late = []
+    # All but the text, its styles and the tab's icon, which the browser may ask for at the very end.
+    context.route(lambda url: not re.search(r"[.](html|css)([?]|$)|/favicon", url), lambda route: late.append(route))
     tab = context.new_page()
     tab.add_init_script(SHIFTS)
-    devtools = context.new_cdp_session(tab)
-    devtools.send("Network.enable")
-    devtools.send("Network.emulateNetworkConditions", SLOW)
-    tab.goto(f"{address}/{page}")
-    tab.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-    shifts = tab.evaluate("window.shifts")
+    sent = b""
+    go_on.release()
+    tab.goto(f"{address}/{page}", wait_until="commit")
+    for piece in pieces((built / page).read_bytes()):
+        if sent:
+            go_on.release()
+        sent += piece
+        tab.wait_for_function(PARSED, arg=len(re.findall(rb"<(?:li|span)[ >]", sent)))
+        tab.evaluate(TWO_FRAMES)
+    assert {"font", "script"} <= {route.request.resource_type for route in late}
+    while late:
+        with tab.expect_request_finished():
+            late.pop(0).continue_()
+        tab.evaluate(TWO_FRAMES)
+    tab.evaluate("document.fonts.ready.then(() => true)")
+    tab.wait_for_load_state()
+    tab.wait_for_selector("html:not([data-coming])", state="attached")
+    tab.evaluate(TWO_FRAMES)
+    moved = tab.evaluate(MOVED)
     context.close()
-    return sum(shifts)
+    return moved
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_moves_while_a_page_loads(browser, address, pages, width):
-    shifts = {page: shift(browser, address, page, width) for page in pages}
+def test_nothing_moves_while_a_page_loads(browser, slow, built, pages, width):
+    shifts = {page: shift(browser, slow, built, page, width) for page in pages}
     assert {page: moved for page, moved in shifts.items() if moved > 0.05} == {}
 
 

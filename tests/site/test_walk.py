@@ -1,5 +1,6 @@
 """Every page, opened once: complete, quiet, light, whole in print, and for everyone, in both themes and two widths."""
 
+import functools
 import gzip
 import re
 import tomllib
@@ -66,15 +67,62 @@ CUT_SILENTLY = """() => [...document.querySelectorAll("main *")].filter((box) =>
   return style.overflowX !== "auto" || style.maskImage === "none" || parseFloat(style.getPropertyValue("--more")) < 20;
 }).map((box) => `${box.className}: ${box.textContent.slice(0, 80)}`)"""
 
-# The picture of a formula repeats its MathML in hundreds of boxes, all of the colour around them (as checked here); in
-# axe's eyes one word stands for it, which takes a tenth of the time.
+# A formula is hundreds of boxes, and MathML besides: all of the colour around them, and nothing that takes the focus or
+# has a name or an id (as checked here). In axe's eyes one word stands for it.
 ONE_WORD_A_FORMULA = """() => {
   const shade = (element) => getComputedStyle(element).color;
   for (const box of document.querySelectorAll(".katex-html")) {
     const around = shade(box.closest(".math").parentElement);
     const strange = [...box.querySelectorAll("*")].find((part) => shade(part) !== around);
     if (strange) throw new Error(`a formula with a colour of its own: ${box.textContent}`);
+    const part = box.parentElement.querySelector("[tabindex], [role], [href], [id], [aria-label], [aria-labelledby]");
+    if (part) throw new Error(`a formula with more than signs: ${part.outerHTML}`);
     box.textContent = "formula";
+    const spoken = box.parentElement.querySelector("math");
+    if (spoken) spoken.textContent = "formula";
+  }
+}"""
+
+# Marks one text of each kind for axe, which needs milliseconds for the contrast of each of thousands. Two are of one
+# kind if axe itself finds the same in the same order before and behind each of their lines, and the same lies around
+# them, as far as it can paint: of the same colours, pictures, opacity and size. What is disabled or hidden is told
+# apart, and what has no line that axe finds is left to it. Where the lines stand is the same in both themes.
+ONE_TEXT_OF_EACH_KIND = """() => {
+  const looks = new Map();
+  const PAINT = ["color", "backgroundColor", "backgroundImage", "backgroundClip", "opacity", "filter", "mixBlendMode"];
+  const TEXT = ["color", "opacity", "fontSize", "fontWeight", "textShadow", "webkitTextFillColor", "webkitTextStroke"];
+  const paints = (style) => style.backgroundColor !== "rgba(0, 0, 0, 0)" || style.backgroundImage !== "none";
+  const look = (element) => {
+    if (!looks.has(element)) {
+      const styles = [null, "::before", "::after"].map((part) => getComputedStyle(element, part));
+      const plain = !styles.some(paints) && styles[0].opacity === "1" && styles[0].filter === "none"
+        && styles[0].mixBlendMode === "normal" && !element.matches("img, svg, canvas, object, iframe, video");
+      const painted = styles.flatMap((style) => PAINT.map((name) => style[name]));
+      looks.set(element, plain ? "" : `${element.localName} ${painted}`);
+    }
+    return looks.get(element);
+  };
+  const apart = [":disabled, [aria-disabled=true], [inert]", "[aria-hidden=true]"];
+  const kinds = new Set();
+  if (window.stacks?.width !== innerWidth) {
+    axe.setup();
+    const texts = [...document.body.querySelectorAll("*:not(math)")].filter((element) =>
+      element.matches("input, select, textarea") ||
+      [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()));
+    window.stacks = { width: innerWidth, of: texts.map((text) => [text, axe.commons.dom.getTextElementStack(text)]) };
+    axe.teardown();
+  }
+  for (const [element, stacks] of window.stacks.of) {
+    const seen = stacks.map((stack) => stack.map((other) => other === element ? `own ${look(other)}` : look(other)));
+    const lines = new Set(seen.map((stack) => stack.filter(Boolean).join(";")));
+    const style = getComputedStyle(element);
+    const around = [];
+    for (let box = element.parentElement; box; box = box.parentElement) around.push(look(box));
+    const kind = JSON.stringify([TEXT.map((name) => style[name]), [...lines].sort(), around.filter(Boolean),
+      apart.map((selector) => Boolean(element.closest(selector)))]);
+    const alone = !stacks.flat().length || element.matches("input, select, textarea, option, label");
+    element.toggleAttribute("data-kind", alone || !kinds.has(kind));
+    kinds.add(kind);
   }
 }"""
 
@@ -128,6 +176,7 @@ def too_heavy(tab, built):
         yield f"heavy: {sizes}"
 
 
+@functools.cache
 def weight(file):
     return len(file.read_bytes() if file.suffix == ".woff2" else gzip.compress(file.read_bytes()))
 
@@ -167,12 +216,19 @@ def for_everyone(tab, every_rule):
 
 
 def by_axe(tab, width, theme, every_rule):
-    options = {"resultTypes": ["violations", "incomplete"]}
-    if theme == "dark":  # only colours differ
-        options["runOnly"] = ["color-contrast"]
-    elif width == 360 and not every_rule:  # only what fits differs
-        options["runOnly"] = ["scrollable-region-focusable"]
-    found = Axe().run(tab, options=options).response
+    # In the dark only colours differ, and on a telephone only what fits.
+    if width == 1280 or every_rule:
+        tab.evaluate(Axe().axe_script)
+        tab.evaluate(ONE_TEXT_OF_EACH_KIND)
+        yield from faults_of(tab, width, theme, "[data-kind]", runOnly=["color-contrast"])
+    if theme == "light" and (width == 1280 or every_rule):
+        yield from faults_of(tab, width, theme, rules={"color-contrast": {"enabled": False}})
+    elif theme == "light":
+        yield from faults_of(tab, width, theme, runOnly=["scrollable-region-focusable"])
+
+
+def faults_of(tab, width, theme, within=None, **options):
+    found = Axe().run(tab, within, {"resultTypes": ["violations", "incomplete"], **options}).response
     unsure = [fault for fault in found["incomplete"] if fault["id"] == "color-contrast"]
     for fault in found["violations"] + unsure:
         for node in fault["nodes"]:

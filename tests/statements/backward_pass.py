@@ -73,7 +73,7 @@ def the_change_along_a_direction(statement):
     first, second = re.search(r"input is \$(.*?) = (.*?)\$", statement.text).groups()
     assert close(value(second, names), expected)
     assert first == r"\gamma \odot Jh"
-    statement.says("for all $g$ and $h$", "no $d \\times d$ matrix")
+    statement.says("for all $g$ and $h$", "operations proportional to $d$: no $d \\times d$ matrix")
 
 
 @reads("vjp-kernel")

@@ -193,6 +193,7 @@ def one_step_of_descent(statement):
     check(statement, "by the factor", names)
     assert evaluate(statement.tex("by the factor").split(" = ")[1], {}) == after / before
     check(statement, "stays as it is:", names)
+    statement.says("The gain stays as it is", "What does the same step do to $\\gamma$?")
 
 
 @reads("bias-wrong-the-output-has-a-mean-near")

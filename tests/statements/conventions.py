@@ -191,7 +191,7 @@ def the_unknown_layer(statement):
     assert term(statement, "RMSNorm would give", number=1) == returned[1]
     assert (1 + stored[1]) / stored[1] == term(statement, "RMSNorm would give", number=2)
     assert stored[0] == stored[1] == term(statement, "means", {"w": stored[0]}) - 1
-    statement.says("no centring")
+    statement.says("no centring", "the convention of Gemma")
 
 
 @reads("conventions-ex-annotated")

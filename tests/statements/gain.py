@@ -121,7 +121,7 @@ def rows_times_gains(statement):
     for names in SETTINGS:
         rows = Matrix.vstack(*(a * names["J"].row(i) for i, a in enumerate(names[r"\gamma"])))
         assert same(rows, value(statement, "The derivative of $y$ by $z$ is", names))
-    statement.says("holds no $J$")
+    statement.says("row $i$ of", "holds no $J$")
 
 
 @reads("gain-ex-sum")

@@ -90,7 +90,7 @@ def the_ends_of_group_normalization(statement):
         rows = [image[start : start + C // number, :] for start in range(0, C, C // number)]
         return [entry for block in rows for entry in core(list(block), 1)]
 
-    one, channels = (int(n) if n.isdigit() else C for n in re.findall(r"\$G = (\w)\$", statement.text))
+    one, channels = (int(n) if n.isdigit() else C for n in re.findall(r"\$G = (\d|C)\$", statement.text))
     assert groups(one) == list(core(list(image), 1))
     assert groups(channels) == [*core(list(image[0, :]), 1), *core(list(image[1, :]), 1)]
     over_channels = [core(list(image[:, place]), 1) for place in range(S)]
@@ -165,6 +165,12 @@ def the_jacobians_of_both_blocks(statement):
     names = layer(x, eps)
     assert sum(names["u"]) == term(statement, "outputs of mean", names)
     assert names["u"].norm() < term(statement, "length below", names)
+    assert close(term(statement, "length below", names), core((1, 3), 0).norm())
+    places = re.search(
+        r"\$J\$ at \$(.*?)\$ and \$DF\$ at \$(.*?)\$ for post.*?\$J\$ at \$(.*?)\$ and \$DF\$ at \$(.*?)\$ for pre",
+        statement.text,
+    )
+    assert places.groups() == ("x + F(x)", "x", "x", r"\operatorname{LN}(x)")
     assert holds(statement, 1, names, start="Let $", end="If $F")
     assert chain_holds(statement.tex("A post-norm block with"), names)
     assert chain_holds(statement.tex("A post-norm block with", 1), names)

@@ -73,6 +73,7 @@ def the_state_is_bounded(statement):
     assert close(term(statement, "shorter than", names), 3 * sqrt(3) + bias.norm())
     assert term(statement, "not all gains are") == 0
     statement.says("for every weight matrix and every length", "where the state is the output", "not all gains")
+    statement.says("is affine and may double the state each time")
 
 
 @reads("settled-bn-gan")

@@ -28,6 +28,11 @@ def an_entry_of_the_jacobian_is_0_where_the_product_is_minus_1(statement):
         assert J[0, 1] == 0
     claimed = re.search(r"Every entry of \$J\$ is different from (\d)", statement.text)[1]
     assert int(claimed) == J[0, 1]
+    least = int(re.search(r"which needs \$d \\ge (\d)\$", statement.text)[1])
+    nearest = {
+        d: core((1, -1, *[0] * (d - 2)), 0) for d in (least - 1, least)
+    }  # for epsilon > 0 the product is nearer to 0
+    assert nearest[least - 1][0] * nearest[least - 1][1] == -1 > nearest[least][0] * nearest[least][1]
     statement.says("does not move core coordinate")
 
 

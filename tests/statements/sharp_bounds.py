@@ -166,7 +166,14 @@ def the_bound_over_the_norm(statement):
 
 @reads("sharp-between")
 def the_norm_lies_between(statement):
-    for gain, z in (((1, 2, 3), (1, 2, 4)), ((1, 2, 3), (-1, -2, 3)), ((3, 3, 3), (0, 1, 5)), ((0, 0, 2), (5, 5, 5))):
+    gains_and_inputs = (
+        ((1, 2, 3), (1, 2, 4)),
+        ((1, 2, 3), (-1, -2, 3)),
+        ((3, 3, 3), (0, 1, 5)),
+        ((0, 0, 2), (5, 5, 5)),
+        ((3, 3, 3), (5, 5, 5)),
+    )
+    for gain, z in gains_and_inputs:
         singular = sorted(
             ((weighted(gain).T * weighted(gain)).eigenvals(multiple=True)), key=lambda e: -sympy.re(e.evalf(50))
         )
@@ -175,7 +182,7 @@ def the_norm_lies_between(statement):
         p = sympy.prod(X - number**2 for number in gain).diff(X)
         zeros = sorted(sympy.real_roots(p), reverse=True)
         assert close(singular[1], zeros[1])
-    statement.says("At every input", "two largest singular values", "two largest zeros")
+    statement.says("At every input", "two largest singular values", "the roots of the two largest zeros")
 
 
 @reads("sharp-coordinate")

@@ -54,7 +54,7 @@ def the_kernel_of_centring(statement):
         assert same(names["P"] * (common * names[r"\mathbf{1}"]), value(statement, "sends $a$ to", {}))
         check(statement, "if and only if", {**names, "c": common, "a": 5 * names[r"\mathbf{1}"]})
         assert names["d"] == 1 or not same(names["P"] * Matrix(range(names["d"])), Integer(0))
-    statement.says("Only common shifts", "if and only if")
+    statement.says("Only common shifts", "if and only if", "spans the kernel of $P$")
 
 
 @reads("shift-exact")

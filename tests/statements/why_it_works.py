@@ -219,7 +219,11 @@ def columns_add_up(statement):
     after = R(9, 10) * THETA - R(1, 5) * G(THETA)
     assert close(sum(after[:3]), factor * sum(THETA[:3]))
     statement.says(
-        "At every $\\varepsilon$", "with momentum or without", "do not depend on them", "mean of every column"
+        "At every $\\varepsilon$",
+        "with momentum or without",
+        "do not depend on them",
+        "mean of every column",
+        "the entries of each column of $\\partial\\ell/\\partial W$",
     )
 
 

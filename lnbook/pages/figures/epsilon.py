@@ -19,14 +19,15 @@ def epsilon_family(epsilons=(0.01, 0.1, 1.0)):
         slopes.plot(t, jvp(z, np.broadcast_to(direction, z.shape), eps=eps)[:, 2], line, color=EPSILON)
     for limit, label, side in ((np.sqrt(1.5), r"$\sqrt{3/2}$", "bottom"), (-np.sqrt(1.5), r"$-\sqrt{3/2}$", "top")):
         values.axhline(limit, linestyle="--", linewidth=1.2, color=INK, zorder=1)
-        values.annotate(label, (-3 * np.sign(limit), limit), ha="center", va=side)
+        values.annotate(label, (-2.5 * np.sign(limit), limit), ha="center", va=side)
     values.set(ylabel=r"value $f_\varepsilon(t)$", ylim=(-1.5, 1.5))
     values.legend(loc="lower right", bbox_to_anchor=(1, 0.1))
     slopes.set(xlabel="$t$, the last coordinate of the input", ylabel=r"slope $f'_\varepsilon(t)$", ylim=(0, 10.8))
     for eps in epsilons:
         steepest = 1 / np.sqrt(eps)
-        slopes.annotate(rf"$1/\sqrt{{\varepsilon}} = {steepest:.4g}$", (0.12, steepest), (0.75, steepest), va="center",
-                        arrowprops={"arrowstyle": "-", "color": FAINT})  # fmt: skip
+        label = rf"$1/\sqrt{{\varepsilon}} = {steepest:.4g}$"
+        leader = {"arrowstyle": "-", "color": FAINT}
+        slopes.annotate(label, (0.12, steepest), (0.75, steepest + 0.4), va="center", arrowprops=leader)
     return figure
 
 

@@ -56,7 +56,7 @@ def gain_bias_slider(gain=(1.2, 0.5, -0.8), bias=(0.4, 1.6, 0.6)):
     index = np.array([1, 2, 3])
 
     (left, space), (right, coordinates) = new_figure(3.6, 3.4), new_figure(3.6, 3.4)
-    draw_space(space, 2.2)
+    draw_space(space, 3)
     coordinates.axhline(0, color=FAINT, linewidth=1)
     for frame, colour, line, label in ((0, CORE, "--", "core"), (10, GAIN, "-.", "after the gain")):
         space.plot(*in_space(rings[frame]).T, line, color=colour, label=label)
@@ -69,7 +69,7 @@ def gain_bias_slider(gain=(1.2, 0.5, -0.8), bias=(0.4, 1.6, 0.6)):
         moving_line(coordinates, rows, color=BIAS, label="output"),
         moving_dots(coordinates, rows, BIAS),
     ]
-    space.set(aspect="equal", title="all cores, and one of them", xlim=(-3.2, 3.5), ylim=(-1.9, 2.6))
+    space.set(aspect="equal", title="all cores, and one of them", xlim=(-3.4, 3.9), ylim=(-1.85, 3.4))
     coordinates.set(title="that core", xlabel="coordinate", ylabel="value", xticks=index)
     coordinates.set(xlim=(0.7, 3.3), ylim=(-1.6, 2.6), yticks=range(-1, 3))
     left.legend(loc="outside lower center", ncols=2)

@@ -1,0 +1,105 @@
+"""Where lines end, and what becomes of wide tables on a telephone."""
+
+import pytest
+from playwright.sync_api import expect
+
+# Formulas that a line parts from the comma behind them or from the bracket before them.
+PARTED = r"""() => {
+  const text = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const place = (node, at) => {
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    return range.getBoundingClientRect();
+  };
+  const seen = [...document.querySelectorAll("main span.math")].filter((formula) => formula.checkVisibility());
+  const parted = seen.filter((formula) => {
+    const pieces = [...formula.querySelectorAll(".katex-base")];
+    text.currentNode = formula.querySelector(".katex");
+    const before = text.previousNode();
+    const first = pieces[0].getBoundingClientRect(), last = pieces.at(-1).getBoundingClientRect();
+    if (/[(\["“]$/.test(before?.data) && place(before, before.length - 1).right > first.left + 1) return true;
+    text.currentNode = [...pieces.at(-1).querySelectorAll("*")].at(-1);
+    let after = text.nextNode();
+    while (after && pieces.at(-1).contains(after)) after = text.nextNode();
+    return /^[,.;:!?)\]”]/.test(after?.data) && place(after, 0).left < last.right - 1;
+  });
+  return [seen.length, parted.map((formula) => formula.parentElement.textContent.slice(0, 80))];
+}"""
+
+
+@pytest.mark.parametrize("page", ["book/epsilon.html", "book/prerequisites.html"])
+def test_no_line_begins_with_the_comma_of_a_formula(visit, page):
+    tab = visit(page)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    for width in (360, 390, 700):
+        tab.set_viewport_size({"width": width, "height": 900})
+        formulas, parted = tab.evaluate(PARTED)
+        assert formulas > 200 and parted == [], width
+
+
+def test_the_marks_around_a_formula_are_heard_and_the_formula_is_heard_once(visit):
+    item = visit("book/layer-normalization.html").locator("#def-core-mean p", has_text="For every")
+    heard = item.evaluate("""(paragraph) => {
+      const copy = paragraph.cloneNode(true);
+      copy.querySelectorAll("[aria-hidden=true], annotation").forEach((part) => part.remove());
+      return copy.textContent.replace(/\\s+/g, " ");
+    }""")
+    assert heard == "For every z and every ε>0 (and at ε=0 where q>0) the coordinates of uε(z) add up to 0."
+
+
+@pytest.mark.parametrize("page", ["in-production", "conventions", "settled", "questions"])
+def test_on_a_telephone_the_rows_of_a_table_of_prose_are_blocks_with_the_names_of_the_columns(visit, page):
+    tab = visit(f"book/{page}.html", width=360)
+    tables = tab.locator(".stacked")
+    assert tables.count()
+    for box in tables.all():
+        table = box.get_by_role("table")
+        names = table.get_by_role("columnheader").all_inner_texts()
+        assert len(names) > 2 and all(names)
+        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+        row = table.get_by_role("row").nth(1)
+        cells = row.get_by_role("cell").all()
+        shown = [cell.evaluate("(cell) => getComputedStyle(cell, '::before').content") for cell in cells]
+        assert shown == [f'"{name}" / ""' for name in names]
+        tops = [cell.bounding_box()["y"] for cell in cells]
+        assert tops == sorted(set(tops))
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    cell = tables.first.get_by_role("cell").first
+    assert cell.evaluate("(cell) => [getComputedStyle(cell).display, getComputedStyle(cell, '::before').content]") == [
+        "table-cell",
+        "none",
+    ]
+
+
+@pytest.mark.parametrize("page", ["in-production", "conventions", "settled", "questions"])
+def test_on_a_telephone_no_table_with_two_columns_of_prose_scrolls(visit, page):
+    tab = visit(f"book/{page}.html", width=360)
+    scrolled = tab.evaluate("""() => [...document.querySelectorAll(".table-scroll")]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .filter((box) => [...box.querySelectorAll("tbody tr")]
+        .some((row) => [...row.cells].filter((cell) => cell.textContent.length > 50).length > 1))
+      .map((box) => box.textContent.slice(0, 80))""")
+    assert scrolled == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_without_a_script_the_way_back_to_the_top_is_not_offered_at_the_top(visit, width):
+    tab = visit("book/gain.html", width=width, java_script_enabled=False)
+    back = tab.get_by_text("Back to top")
+    expect(back).to_be_hidden()
+    tab.mouse.move(width / 2, 500)
+    tab.mouse.wheel(0, 2000)
+    expect(back).to_be_in_viewport()
+    back.click()
+    expect(tab.locator("h1")).to_be_in_viewport()
+    expect(back).to_be_hidden()
+
+
+def test_on_a_telephone_what_is_printed_in_one_line_is_read_without_scrolling(visit):
+    tab = visit("book/epsilon.html", width=360)
+    outputs = tab.locator(".cell_output pre").evaluate_all("""(all) => all
+      .filter((output) => output.checkVisibility() && !output.textContent.trim().includes("\\n"))
+      .map((output) => [output.textContent, output.scrollWidth > output.clientWidth])""")
+    assert len(outputs) > 10
+    assert [text for text, cut in outputs if cut] == []
