@@ -106,29 +106,32 @@ def _vjp(z, cotangent, gain, eps, axis, centred):
     dz = np.empty((rows.n, rows.d), rows.dtype)
 
     def multiplied_and_summed(part):
-        sums = np.zeros((4, rows.d))  # of g * u and of g, and their low parts
+        sums = np.zeros((2, 2, rows.d))  # of g * u and of g, each with its low parts
         _multiply(rows, cotangents, gain, None, eps, centred, dz, part, sums)
         return sums
 
-    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((4, rows.d))]
-    total, rest = first[:2], first[2:]
+    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((2, 2, rows.d))]
+    total, rest = first[:, 0], first[:, 1]
     for part in others:
         with np.errstate(all="ignore"):
-            total, low = _rows.kernels().two_sum(total, part[:2])
-            rest += low + part[2:]
-    total = np.where(np.isfinite(total), total + rest, total)
+            total, low = _rows.kernels().two_sum(total, part[:, 0])
+            rest += low + part[:, 1]
+    rest[~np.isfinite(total)] = 0
+    total = total + rest
     dgain, dbias = rows.rounded(total).reshape(2, *rows.normalized_shape)
     return rows.restore(dz), dgain, dbias
 
 
 def _multiply(rows, h, before, after, eps, centred, out, part, sums):
     """out = after * J (before * h) in the rows of one part, and their sums over positions."""
-    factors = [factor if factor is None else _rows.scaled(factor) for factor in (before, after)]
-    power = sum(int(factor[1]) for factor in factors if factor is not None)
-    before, after = (factor and factor[0] for factor in factors)
+    power = 0
+    if before is not None:
+        before, power = _rows.kernels().scaled(before, np.empty(rows.d), True)
+    if after is not None:
+        after, power = _rows.kernels().scaled(after, np.empty(rows.d), True)
 
     def multiplied(z, h, out):
-        rest, product = rows.rest(), _rows.kernels().jacobian_product
-        _rows.check_defined(product(z, h, before, after, power, eps, centred, rest, out, sums))
+        product = _rows.kernels().jacobian_product
+        _rows.check_defined(product(z, h, before, after, power, eps, centred, rows.pairs, out, sums))
 
     rows.run(multiplied, rows.values[part], h[part], out[part])
