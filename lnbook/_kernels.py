@@ -1,11 +1,11 @@
 """The loops over rows: the formulas once, for every format, compiled by Numba where it can be imported.
 
 The formats differ in how numbers are added and multiplied. Rows of float32 (and of float16 and bfloat16, widened) are
-computed in float64: `pairs` is None, and low parts are neither read nor written. Rows of float64 are scaled by a power
-of two and computed in pairs of float64, a number and what rounding left: `pairs` is True. The sums are those of Ogita,
-Rump and Oishi (2005), LANES side by side, STEPS of each in registers where there are no pairs, in one order, so that
-results are the same bits on every processor, in any number of threads and without Numba. Nothing may be fused or
-reordered here (no fastmath): the low parts live on that. No loop writes to an array it reads from, which is slow.
+computed in float64: `rest` is None, and low parts are 0. Rows of float64 are scaled by a power of two and computed in
+pairs of float64, a number and what rounding left: `rest` (2, LANES) takes the low parts of sums. The sums are those of
+Ogita, Rump and Oishi (2005), LANES side by side, STEPS of each in registers where there are no pairs, in one order, so
+that results are the same bits on every processor, in any number of threads and without Numba. Nothing may be fused or
+reordered here (no fastmath): the low parts live on that.
 
 Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 12:
 1. Where max|v| < max|z| / 4, all entries lie within a factor of 2, so they are multiples of one number and their sum is
@@ -50,20 +50,20 @@ def inlined(function):
 
 
 @compiled
-def layer_norm(z, gain, bias, eps, centred, pairs, y):
+def layer_norm(z, gain, bias, eps, centred, rest, y):
     """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. Whether u is defined in every row."""
-    d, total, defined = z.shape[1], np.zeros((2, LANES)), True
-    buffer, v, v_low = np.empty(d), np.empty(d), np.empty(d)
+    defined, total, buffer = True, np.zeros((2, LANES)), np.empty(z.shape[1])
     for i in range(len(z)):
-        x, scale = scaled(z[i], buffer, pairs)
-        subtract_mean(x, centred, total, pairs, v, v_low)
-        q, q_low = mean_product(v, v_low, v, v_low, total, pairs)
-        r, r_low, common = inverse_root(q, q_low, eps, scale, pairs)
+        x, scale = scaled(z[i], buffer, rest)
+        m, m_low = mean(x, centred, total, rest)
+        q, q_low = mean_square(x, m, m_low, total, rest)
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
-        shrink = 1.0 if pairs is None else np.ldexp(1.0, min(scale - common, 0))
-        for j in range(d):
-            u, u_low = times(v[j], v_low[j], r, r_low, pairs)
-            y_j = u if pairs is None else (u + u_low) * shrink
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        for j in range(len(x)):
+            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            u, u_low = times(v, v_low, r, r_low, rest)
+            y_j = u if rest is None else (u + u_low) * shrink
             if gain is not None:
                 y_j *= gain[j]
             if bias is not None:
@@ -73,152 +73,156 @@ def layer_norm(z, gain, bias, eps, centred, pairs, y):
 
 
 @compiled
-def jacobian_product(z, h, before, after, power, eps, centred, pairs, out, sums):
+def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
     """out = 2**power * after * J (before * h), where J w = (w - mean(w) - u mean(w * u)) / sqrt(q + eps).
 
     m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
-    h * u and of h, each with its low parts, which are 0 but in pairs: (2, 2, d). Whether J is defined in every row.
+    h * u and of h, and in pairs their low parts: (4, d). Whether J is defined in every row.
     """
-    d, total, defined = z.shape[1], np.zeros((2, LANES)), True
-    buffer, v, v_low, w, w_low = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    totals, (up, last) = np.zeros((2, 2, LANES)), thirds(power)
+    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
-        x, scale = scaled(z[i], buffer, pairs)
-        subtract_mean(x, centred, total, pairs, v, v_low)
-        q, q_low = mean_product(v, v_low, v, v_low, total, pairs)
-        r, r_low, common = inverse_root(q, q_low, eps, scale, pairs)
+        x, scale = scaled(z[i], buffers[0], rest)
+        g, scale_g = scaled(h[i], buffers[1], rest)
+        m, m_low = mean(x, centred, total, rest)
+        q, q_low = mean_square(x, m, m_low, total, rest)
+        r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
-        shrink = 1.0 if pairs is None else np.ldexp(1.0, min(scale - common, 0))
-        g, scale_g = scaled(h[i], buffer, pairs)
-        if pairs is not None:
-            up, last = thirds(power + scale_g - common)
+        shrink = np.ldexp(1.0, min(scale - common, 0))
+        up, last = thirds(power + scale_g - common)
         r_up = r * up
-        multiply(g, before, centred, pairs, w, w_low)
-        w_mean, w_mean_low, along, along_low = means_with(w, w_low, v, v_low, totals, pairs)
+        # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
+        start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
+        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
+        along, along_low = times(along, along_low, r, r_low, rest)
         if not centred:
             w_mean = w_mean_low = 0.0
-        along, along_low = times(along, along_low, r, r_low, pairs)
-        for j in range(d):
-            u, u_low = times(v[j], v_low[j], r, r_low, pairs)
-            part, part_low = times(u, u_low, along, along_low, pairs)
-            entry, entry_low = minus(w[j], w_low[j], w_mean, w_mean_low, pairs)
-            entry, _ = minus(entry, entry_low, part, part_low, pairs)
-            entry *= r_up if after is None else r_up * after[j]
-            out[i, j] = entry * up * last
-            if sums is not None:
-                v[j] = u if pairs is None else (u + u_low) * shrink
+        for j in range(len(x)):
+            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            u, u_low = times(v, v_low, r, r_low, rest)
+            w, w_low = factored(np.float64(g[j]), before, j, rest)
+            w, w_low = minus(w, w_low, start, start_low, rest)
+            w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
+            part, part_low = times(u, u_low, along, along_low, rest)
+            w, w_low = minus(w, w_low, part, part_low, rest)
+            w *= r_up if after is None else r_up * after[j]
+            out[i, j] = w * up * last
+            buffers[2, j] = u if rest is None else (u + u_low) * shrink
         if sums is not None:
-            add_terms(h[i], v, sums, pairs)
+            add_terms(h[i], buffers[2], sums, rest)
     return defined
 
 
 @compiled
-def center(z, pairs, v, q):
+def center(z, rest, v, q):
     """v = z - mean(z), unless v is None, and q = mean(v^2) of each row: (n, d), (n,)"""
-    d, total = z.shape[1], np.zeros((2, LANES))
-    buffer, row, row_low = np.empty(d), np.empty(d), np.empty(d)
+    total, buffer = np.zeros((2, LANES)), np.empty(z.shape[1])
     for i in range(len(z)):
-        x, scale = scaled(z[i], buffer, pairs)
-        subtract_mean(x, True, total, pairs, row, row_low)
-        square, square_low = mean_product(row, row_low, row, row_low, total, pairs)
+        x, scale = scaled(z[i], buffer, rest)
+        m, m_low = mean(x, True, total, rest)
+        square, square_low = mean_square(x, m, m_low, total, rest)
         q[i] = np.ldexp(square + square_low, 2 * scale)
         if v is not None:
             up, last = thirds(scale)
-            for j in range(d):
-                v[i, j] = row[j] * up * up * last
+            for j in range(len(x)):
+                entry, _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+                v[i, j] = entry * up * up * last
 
 
 @compiled
 def row_means(a, b, out):
     """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
-    total, pairs = np.zeros((2, LANES)), True
+    total, rest = np.zeros((2, LANES)), np.zeros((2, LANES))
     for i in range(len(a)):
-        out[i], _ = mean_product(a[i], None, b[i], None, total, pairs)
+        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], 0.0, 0.0, total, rest)
 
 
 @compiled
-def multiply(h, factor, centred, pairs, w, w_low):
-    """w = factor * h, less its first entry where J is centred: J does not see that, and equal ones give 0 exactly."""
-    start, start_low = product_at(0, h, None, factor, None, pairs) if centred else (0.0, 0.0)
-    for j in range(len(h)):
-        entry, entry_low = product_at(j, h, None, factor, None, pairs)
-        w[j], entry_low = minus(entry, entry_low, start, start_low, pairs)
-        if pairs is not None:
-            w_low[j] = entry_low
-
-
-@compiled
-def subtract_mean(x, centred, total, pairs, v, v_low):
-    """v = x - mean(x); v = x unless centred."""
-    m, m_low = mean_product(x, None, None, None, total, pairs) if centred else (0.0, 0.0)
-    for j in range(len(x)):
-        v[j], entry_low = minus(np.float64(x[j]), 0.0, m, m_low, pairs)
-        if pairs is not None:
-            v_low[j] = entry_low
-
-
-@compiled
-def mean_product(a, a_low, b, b_low, total, pairs):
-    """mean(a * b), where b = None is 1"""
-    d = len(a)
-    steps = STEPS if pairs is None else 1
+def mean(x, centred, total, rest):
+    """mean(x); 0 unless centred."""
+    if not centred:
+        return 0.0, 0.0
+    d = len(x)
+    steps = STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
-        add_products(a, a_low, b, b_low, first, LANES, steps, total, pairs)
+        add_entries(x, first, LANES, steps, total, rest)
     for first in range(blocks, lanes, LANES):
-        add_products(a, a_low, b, b_low, first, LANES, 1, total, pairs)
-    add_products(a, a_low, b, b_low, lanes, d - lanes, 1, total, pairs)
-    return divided(d, total, pairs)
+        add_entries(x, first, LANES, 1, total, rest)
+    add_entries(x, lanes, d - lanes, 1, total, rest)
+    return divided(0, d, total, rest)
 
 
 @inlined
-def add_products(a, a_low, b, b_low, first, count, steps, total, pairs):
+def add_entries(x, first, count, steps, total, rest):
     for k in range(count):
         s = s_low = 0.0
         for j in range(steps):
-            term, term_low = product_at(first + LANES * j + k, a, a_low, b, b_low, pairs)
-            s, s_low = plus(s, s_low, term, term_low, pairs)
-        add(s, s_low, total, k, pairs)
+            s, s_low = plus(s, s_low, np.float64(x[first + LANES * j + k]), 0.0, rest)
+        add(s, s_low, 0, k, total, rest)
 
 
 @compiled
-def means_with(w, w_low, v, v_low, totals, pairs):
-    """mean(w) and mean(w * v), in one go: each addition waits for the one before it in its lane."""
-    d = len(w)
-    steps = STEPS if pairs is None else 1
+def mean_square(x, m, m_low, total, rest):
+    """mean((x - m)^2)"""
+    d = len(x)
+    steps = STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
-        add_products(w, w_low, None, None, first, LANES, steps, totals[0], pairs)
-        add_products(w, w_low, v, v_low, first, LANES, steps, totals[1], pairs)
+        add_squares(x, m, m_low, first, LANES, steps, total, rest)
     for first in range(blocks, lanes, LANES):
-        add_products(w, w_low, None, None, first, LANES, 1, totals[0], pairs)
-        add_products(w, w_low, v, v_low, first, LANES, 1, totals[1], pairs)
-    add_products(w, w_low, None, None, lanes, d - lanes, 1, totals[0], pairs)
-    add_products(w, w_low, v, v_low, lanes, d - lanes, 1, totals[1], pairs)
-    w_mean, w_mean_low = divided(d, totals[0], pairs)
-    along, along_low = divided(d, totals[1], pairs)
-    return w_mean, w_mean_low, along, along_low
+        add_squares(x, m, m_low, first, LANES, 1, total, rest)
+    add_squares(x, m, m_low, lanes, d - lanes, 1, total, rest)
+    return divided(0, d, total, rest)
+
+
+@inlined
+def add_squares(x, m, m_low, first, count, steps, total, rest):
+    for k in range(count):
+        s = s_low = 0.0
+        for j in range(steps):
+            v, v_low = minus(np.float64(x[first + LANES * j + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
+            square, square_low = times(v, v_low, v, v_low, rest)
+            s, s_low = plus(s, s_low, square, square_low, rest)
+        add(s, s_low, 0, k, total, rest)
 
 
 @compiled
-def product_at(j, a, a_low, b, b_low, pairs):
-    if b is None:
-        return np.float64(a[j]), low_part(a_low, j)
-    return times(np.float64(a[j]), low_part(a_low, j), b[j], low_part(b_low, j), pairs)
+def means_with(h, factor, start, start_low, x, m, m_low, total, rest):
+    """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
+    d = len(x)
+    steps = STEPS if rest is None else 1
+    blocks, lanes = d - d % (LANES * steps), d - d % LANES
+    for first in range(0, blocks, LANES * steps):
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, steps, total, rest)
+    for first in range(blocks, lanes, LANES):
+        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, 1, total, rest)
+    add_directions(h, factor, start, start_low, x, m, m_low, lanes, d - lanes, 1, total, rest)
+    w, w_low = divided(0, d, total, rest)
+    along, along_low = divided(1, d, total, rest)
+    return w, w_low, along, along_low
+
+
+@inlined
+def add_directions(h, factor, start, start_low, x, m, m_low, first, count, steps, total, rest):
+    for k in range(count):
+        s = s_low = t = t_low = 0.0
+        for j in range(steps):
+            i = first + LANES * j + k
+            w, w_low = factored(np.float64(h[i]), factor, i, rest)
+            w, w_low = minus(w, w_low, start, start_low, rest)
+            v, v_low = minus(np.float64(x[i]), 0.0, m, m_low, rest)
+            s, s_low = plus(s, s_low, w, w_low, rest)
+            along, along_low = times(w, w_low, v, v_low, rest)
+            t, t_low = plus(t, t_low, along, along_low, rest)
+        add(s, s_low, 0, k, total, rest)
+        add(t, t_low, 1, k, total, rest)
 
 
 @compiled
-def low_part(low, j):
-    if low is None:
-        return 0.0
-    return low[j]
-
-
-@compiled
-def inverse_root(q, q_low, eps, scale, pairs):
+def inverse_root(q, q_low, eps, scale, rest):
     """(q + eps)^(-1/2) in units of 2**-common, and common: scale, or more where q does not count beside eps."""
     common = scale
-    if pairs is not None:
+    if rest is not None:
         above = np.int64(math.frexp(np.sqrt(eps))[1]) - 60 if eps > 0 else -5000
         common = max(scale, above) if q != 0 else above
     t, low = two_sum(q, np.ldexp(eps, -2 * common))
@@ -228,15 +232,15 @@ def inverse_root(q, q_low, eps, scale, pairs):
     product, product_low = two_product(t, square)
     # What the rounded root leaves of 1 gives the low part.
     left = ((1 - product) - product_low) - (t * square_low + low * square)
-    r, low = two_sum(r, 0.0 if pairs is None else r * left / 2)
+    r, low = two_sum(r, 0.0 if rest is None else r * left / 2)
     return r, low, common
 
 
 @compiled
-def scaled(row, buffer, pairs):
+def scaled(row, buffer, rest):
     """row / 2**scale, no entry above 1, and scale; in float64 alone nothing leaves the range, and the row stays."""
     scale = np.int64(0)
-    if pairs is None:
+    if rest is None:
         return row, scale
     bits, largest = row.view(np.int64), np.int64(0)
     for j in range(len(row)):
@@ -257,27 +261,36 @@ def thirds(power):
 
 
 @compiled
-def add_terms(h, u, sums, pairs):
-    """Add one row's h * u and h to the sums of all rows before."""
+def add_terms(g, u, sums, rest):
+    """Add one row's g * u and g to the sums of all rows before."""
+    low = None if rest is None else sums[2:]
     for j in range(len(u)):
-        add(np.float64(h[j]) * u[j], 0.0, sums[0], j, pairs)
-        add(np.float64(h[j]), 0.0, sums[1], j, pairs)
+        add(np.float64(g[j]) * u[j], 0.0, 0, j, sums, low)
+        add(np.float64(g[j]), 0.0, 1, j, sums, low)
 
 
 @compiled
-def minus(a, a_low, b, b_low, pairs):
-    if pairs is None:
+def minus(a, a_low, b, b_low, rest):
+    if rest is None:
         return (a - b) - b_low, 0.0
     s, low = two_sum(a, -b)
     return two_sum(s, low + (a_low - b_low))
 
 
 @compiled
-def times(a, a_low, b, b_low, pairs):
-    if pairs is None:
+def times(a, a_low, b, b_low, rest):
+    if rest is None:
         return a * b, 0.0
     p, low = two_product(a, b)
     return p, low + (a * b_low + a_low * b)
+
+
+@compiled
+def factored(h, factor, j, rest):
+    """factor * h as a pair"""
+    if factor is None:
+        return h, 0.0
+    return times(factor[j], 0.0, h, 0.0, rest)
 
 
 @compiled
@@ -302,39 +315,43 @@ def two_product(a, b):
 
 
 @compiled
-def plus(s, s_low, x, x_low, pairs):
+def plus(s, s_low, x, x_low, rest):
     """s + x, and the low parts added up beside it, the new one to the old ones"""
-    if pairs is None:
+    if rest is None:
         return s + x, 0.0
     s, low = two_sum(s, x)
     return s, s_low + (low + x_low)
 
 
 @compiled
-def add(x, x_low, total, k, pairs):
-    total[0, k], low = plus(total[0, k], total[1, k], x, x_low, pairs)
-    if pairs is not None:
-        total[1, k] = low
+def add(x, x_low, s, k, total, rest):
+    if rest is None:
+        total[s, k] += x
+    else:
+        total[s, k], rest[s, k] = plus(total[s, k], rest[s, k], x, x_low, rest)
 
 
 @compiled
-def divided(d, total, pairs):
-    """The sum over the lanes, halves first, divided by d; the lanes are left empty."""
-    fold(LANES // 2, total, pairs)
-    fold(LANES // 4, total, pairs)
-    fold(LANES // 8, total, pairs)
-    fold(LANES // 16, total, pairs)
-    row_sum, low = two_sum(total[0, 0], total[1, 0])
-    total[:] = 0.0
+def divided(s, d, total, rest):
+    """Sum s over the lanes, halves first, divided by d; the lanes are left empty."""
+    fold(s, LANES // 2, total, rest)
+    fold(s, LANES // 4, total, rest)
+    fold(s, LANES // 8, total, rest)
+    fold(s, LANES // 16, total, rest)
+    row_sum, low = two_sum(total[s, 0], 0.0 if rest is None else rest[s, 0])
+    for k in range(LANES):
+        total[s, k] = 0.0
+        if rest is not None:
+            rest[s, k] = 0.0
     quotient = row_sum / d
     product, product_low = two_product(quotient, np.float64(d))
     return quotient, (((row_sum - product) - product_low) + low) / d
 
 
 @inlined
-def fold(half, total, pairs):
+def fold(s, half, total, rest):
     for k in range(half):
-        add(total[0, k + half], total[1, k + half], total, k, pairs)
+        add(total[s, k + half], 0.0 if rest is None else rest[s, k + half], s, k, total, rest)
 
 
 @compiled

@@ -104,7 +104,6 @@ class Rows:
             raise ValueError(f"z must have an entry to normalize, got shape {z.shape} and axis {axis!r}")
         self.values = self._in_rows(z)
         self.n = len(self.values)
-        self.pairs = True if self.dtype == np.float64 else None
         self.format = BIT_FORMATS.get(self.dtype.name) if self.dtype.itemsize == 2 else None
 
     def _in_rows(self, array):
@@ -129,6 +128,10 @@ class Rows:
         if value.shape != shape:
             raise ValueError(f"{name} must have the shape {shape} of the normalized axes, got {value.shape}")
         return value.astype(np.float64, copy=not value.flags.carray).reshape(self.d)
+
+    def rest(self):
+        """What the loops keep low parts in; None for the formats that they compute in float64."""
+        return np.zeros((2, kernels().LANES)) if self.dtype == np.float64 else None
 
     def each_part(self, compute):
         """[compute(part) for each part], in threads where there is enough to do.
@@ -209,7 +212,7 @@ def scaled_center_rows(z):
     with np.errstate(all="ignore"):
         x, first = scaled(z)  # (n, d), (n,)
         v = np.empty(x.shape)
-        kernels().center(x, True, v, np.empty(len(x)))
+        kernels().center(x, np.zeros((2, kernels().LANES)), v, np.empty(len(x)))
         v, second = scaled(v)
         return v, first + second
 

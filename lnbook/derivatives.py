@@ -106,16 +106,16 @@ def _vjp(z, cotangent, gain, eps, axis, centred):
     dz = np.empty((rows.n, rows.d), rows.dtype)
 
     def multiplied_and_summed(part):
-        sums = np.zeros((2, 2, rows.d))  # of g * u and of g, each with its low parts
+        sums = np.zeros((4, rows.d))  # of g * u and of g, and their low parts
         _multiply(rows, cotangents, gain, None, eps, centred, dz, part, sums)
         return sums
 
-    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((2, 2, rows.d))]
-    total, rest = first[:, 0], first[:, 1]
+    first, *others = rows.each_part(multiplied_and_summed) or [np.zeros((4, rows.d))]
+    total, rest = first[:2], first[2:]
     for part in others:
         with np.errstate(all="ignore"):
-            total, low = _rows.kernels().two_sum(total, part[:, 0])
-            rest += low + part[:, 1]
+            total, low = _rows.kernels().two_sum(total, part[:2])
+            rest += low + part[2:]
     rest[~np.isfinite(total)] = 0
     total = total + rest
     dgain, dbias = rows.rounded(total).reshape(2, *rows.normalized_shape)
@@ -131,7 +131,7 @@ def _multiply(rows, h, before, after, eps, centred, out, part, sums):
         after, power = _rows.kernels().scaled(after, np.empty(rows.d), True)
 
     def multiplied(z, h, out):
-        product = _rows.kernels().jacobian_product
-        _rows.check_defined(product(z, h, before, after, power, eps, centred, rows.pairs, out, sums))
+        rest, product = rows.rest(), _rows.kernels().jacobian_product
+        _rows.check_defined(product(z, h, before, after, power, eps, centred, rest, out, sums))
 
     rows.run(multiplied, rows.values[part], h[part], out[part])

@@ -74,7 +74,7 @@ def center(z: ArrayLike, *, axis: Axis = -1) -> NDArray:
     out = np.empty((rows.n, rows.d), rows.dtype)
 
     def centred(z, v):
-        kernels().center(z, rows.pairs, v, np.empty(len(z)))
+        kernels().center(z, rows.rest(), v, np.empty(len(z)))
 
     rows.each_part(lambda part: rows.run(centred, rows.values[part], out[part]))
     return rows.restore(out)
@@ -91,7 +91,7 @@ def variance(z: ArrayLike, *, axis: Axis = -1) -> NDArray:
     q = np.empty((rows.n, 1), rows.dtype)
 
     def squared(z, q):
-        kernels().center(z, rows.pairs, None, q.reshape(-1))
+        kernels().center(z, rows.rest(), None, q.reshape(-1))
 
     rows.each_part(lambda part: rows.run(squared, rows.values[part], q[part]))
     return q.reshape(rows.kept)
@@ -104,7 +104,7 @@ def _layer(z, gain, bias, eps, axis, centred):
     out = np.empty((rows.n, rows.d), rows.dtype)
 
     def normalized(z, y):
-        check_defined(kernels().layer_norm(z, gain, bias, eps, centred, rows.pairs, y))
+        check_defined(kernels().layer_norm(z, gain, bias, eps, centred, rows.rest(), y))
 
     rows.each_part(lambda part: rows.run(normalized, rows.values[part], out[part]))
     return rows.restore(out)
