@@ -116,16 +116,19 @@ def _vjp(z, cotangent, gain, eps, axis, centred):
         with np.errstate(all="ignore"):
             total, low = _rows.kernels().two_sum(total, part[:2])
             rest += low + part[2:]
-    total = np.where(np.isfinite(total), total + rest, total)
+    rest[~np.isfinite(total)] = 0
+    total = total + rest
     dgain, dbias = rows.rounded(total).reshape(2, *rows.normalized_shape)
     return rows.restore(dz), dgain, dbias
 
 
 def _multiply(rows, h, before, after, eps, centred, out, part, sums):
     """out = after * J (before * h) in the rows of one part, and their sums over positions."""
-    factors = [factor if factor is None else _rows.scaled(factor) for factor in (before, after)]
-    power = sum(int(factor[1]) for factor in factors if factor is not None)
-    before, after = (factor and factor[0] for factor in factors)
+    power = 0
+    if before is not None:
+        before, power = _rows.kernels().scaled(before, np.empty(rows.d), True)
+    if after is not None:
+        after, power = _rows.kernels().scaled(after, np.empty(rows.d), True)
 
     def multiplied(z, h, out):
         rest, product = rows.rest(), _rows.kernels().jacobian_product
