@@ -15,7 +15,7 @@ from npm import node_modules
 from lnbook.conformance.catalogue import MISTAKES
 
 PARTS = {
-    "book.js": ["dom", "theme", "chapters", "search", "keys", "previews", "copy", "reading", "filter", "coming"],
+    "book.js": ["dom", "theme", "chapters", "search", "keys", "previews", "copy", "reading", "filter"],
     "search.js": ["words", "index", "form"],
     "workbench.js": [
         *("numbers", "formats", "parser", "conventions", "verdict", "gradients"),

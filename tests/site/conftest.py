@@ -106,7 +106,6 @@ def visit(browser, address, built):
         tab.goto(f"{home}/{page}")
         if page != "index.html":  # that one leads away at once
             tab.evaluate("document.fonts.ready.then(() => true)")
-            tab.wait_for_selector("html:not([data-coming])", state="attached")
         return tab
 
     yield visit

@@ -248,7 +248,6 @@ def test_every_page_opens_from_a_folder(pages, built, visit):
     for page in set(pages) - {"404.html"}:
         tab.goto(f"{built.as_uri()}/{page}")
         assert tab.locator("h1").is_visible()
-        tab.wait_for_selector("html:not([data-coming])", state="attached")
 
 
 def test_the_entrance_leads_to_the_first_page(visit):

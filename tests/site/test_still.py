@@ -83,7 +83,6 @@ def shift(browser, slow, built, page, width):
         tab.evaluate(TWO_FRAMES)
     tab.evaluate("document.fonts.ready.then(() => true)")
     tab.wait_for_load_state()
-    tab.wait_for_selector("html:not([data-coming])", state="attached")
     tab.evaluate(TWO_FRAMES)
     moved = tab.evaluate(MOVED)
     context.close()

@@ -32,12 +32,13 @@ book.centre = (entry, list) => {
 };
 
 // Boxes wider than the page are reached by the keyboard, the others are passed over.
-book.boxes = new ResizeObserver((entries) =>
-  entries.forEach(({ target }) => {
-    const scrolls = target.scrollWidth > target.clientWidth;
-    target.classList.toggle("scrolls", scrolls);
-    if (scrolls) target.tabIndex = 0;
-    else target.removeAttribute("tabindex");
-  }),
-);
+book.boxes = new ResizeObserver((entries) => {
+  // All are measured before one is changed: else each would be laid out once more.
+  const boxes = entries.map(({ target }) => [target, target.scrollWidth > target.clientWidth]);
+  for (const [box, scrolls] of boxes) {
+    box.classList.toggle("scrolls", scrolls);
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+});
 book.reach = (box) => book.boxes.observe(box);
