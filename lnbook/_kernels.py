@@ -52,16 +52,17 @@ def inlined(function):
 @compiled
 def layer_norm(z, gain, bias, eps, centred, rest, y):
     """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. Whether u is defined in every row."""
-    defined, total, buffer = True, np.zeros((2, LANES)), np.empty(z.shape[1])
+    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
-        x, scale = scaled(z[i], buffer, rest)
-        m, m_low = mean(x, centred, total, rest)
-        q, q_low = mean_square(x, m, m_low, total, rest)
+        x, scale = scaled(z[i], buffers[0], rest)
+        m, m_low = mean(x, total, rest) if centred else (0.0, 0.0)
+        x, x_low = centred_pairs(x, m, m_low, buffers[1:], rest)
+        q, q_low = mean(x, total, rest, x_low, m)
         r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
-        shrink = np.ldexp(1.0, min(scale - common, 0))
+        shrink = 1.0 if rest is None else np.ldexp(1.0, min(scale - common, 0))
         for j in range(len(x)):
-            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            v, v_low = centred_entry(x, x_low, m, m_low, j)
             u, u_low = times(v, v_low, r, r_low, rest)
             y_j = u if rest is None else (u + u_low) * shrink
             if gain is not None:
@@ -79,25 +80,27 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
     m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
     h * u and of h, and in pairs their low parts: (4, d). Whether J is defined in every row.
     """
-    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
+    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((6, z.shape[1]))
+    common_power = thirds(power)
     for i in range(len(z)):
         x, scale = scaled(z[i], buffers[0], rest)
         g, scale_g = scaled(h[i], buffers[1], rest)
-        m, m_low = mean(x, centred, total, rest)
-        q, q_low = mean_square(x, m, m_low, total, rest)
+        m, m_low = mean(x, total, rest) if centred else (0.0, 0.0)
+        x, x_low = centred_pairs(x, m, m_low, buffers[4:], rest)
+        q, q_low = mean(x, total, rest, x_low, m)
         r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
-        shrink = np.ldexp(1.0, min(scale - common, 0))
-        up, last = thirds(power + scale_g - common)
+        shrink = 1.0 if rest is None else np.ldexp(1.0, min(scale - common, 0))
+        up, last = common_power if rest is None else thirds(power + scale_g - common)
         r_up = r * up
         # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
         start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
-        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, m, m_low, total, rest)
+        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, x_low, m, m_low, total, rest)
         along, along_low = times(along, along_low, r, r_low, rest)
         if not centred:
             w_mean = w_mean_low = 0.0
         for j in range(len(x)):
-            v, v_low = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+            v, v_low = centred_entry(x, x_low, m, m_low, j)
             u, u_low = times(v, v_low, r, r_low, rest)
             w, w_low = factored(np.float64(g[j]), before, j, rest)
             w, w_low = minus(w, w_low, start, start_low, rest)
@@ -106,111 +109,111 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
             w, w_low = minus(w, w_low, part, part_low, rest)
             w *= r_up if after is None else r_up * after[j]
             out[i, j] = w * up * last
-            buffers[2, j] = u if rest is None else (u + u_low) * shrink
-        if sums is not None:
-            add_terms(h[i], buffers[2], sums, rest)
+            buffers[2 + i % 2, j] = u if rest is None else (u + u_low) * shrink
+        if sums is not None and (i % 2 == 1 or i == len(z) - 1):
+            add_terms(h[i - i % 2 : i + 1], buffers[2 : 3 + i % 2], sums, rest)
     return defined
 
 
 @compiled
 def center(z, rest, v, q):
     """v = z - mean(z), unless v is None, and q = mean(v^2) of each row: (n, d), (n,)"""
-    total, buffer = np.zeros((2, LANES)), np.empty(z.shape[1])
+    total, buffers = np.zeros((2, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
-        x, scale = scaled(z[i], buffer, rest)
-        m, m_low = mean(x, True, total, rest)
-        square, square_low = mean_square(x, m, m_low, total, rest)
+        x, scale = scaled(z[i], buffers[0], rest)
+        m, m_low = mean(x, total, rest)
+        x, x_low = centred_pairs(x, m, m_low, buffers[1:], rest)
+        square, square_low = mean(x, total, rest, x_low, m)
         q[i] = np.ldexp(square + square_low, 2 * scale)
         if v is not None:
             up, last = thirds(scale)
             for j in range(len(x)):
-                entry, _ = minus(np.float64(x[j]), 0.0, m, m_low, rest)
+                entry, _ = centred_entry(x, x_low, m, m_low, j)
                 v[i, j] = entry * up * up * last
 
 
 @compiled
 def row_means(a, b, out):
     """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
-    total, rest = np.zeros((2, LANES)), np.zeros((2, LANES))
+    total, rest, low = np.zeros((2, LANES)), np.zeros((2, LANES)), np.zeros(a.shape[1])
     for i in range(len(a)):
-        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], 0.0, 0.0, total, rest)
+        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], low, 0.0, 0.0, total, rest)
 
 
 @compiled
-def mean(x, centred, total, rest):
-    """mean(x); 0 unless centred."""
-    if not centred:
-        return 0.0, 0.0
+def mean(x, total, rest, low=None, m=None):
+    """mean(x), or mean((x - m)^2) where m is given; in pairs x is centred then, with its low parts."""
     d = len(x)
     steps = STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
-        add_entries(x, first, LANES, steps, total, rest)
+        add_entries(x, low, m, first, LANES, steps, total, rest)
     for first in range(blocks, lanes, LANES):
-        add_entries(x, first, LANES, 1, total, rest)
-    add_entries(x, lanes, d - lanes, 1, total, rest)
+        add_entries(x, low, m, first, LANES, 1, total, rest)
+    add_entries(x, low, m, lanes, d - lanes, 1, total, rest)
     return divided(0, d, total, rest)
 
 
 @inlined
-def add_entries(x, first, count, steps, total, rest):
+def add_entries(x, low, m, first, count, steps, total, rest):
     for k in range(count):
         s = s_low = 0.0
         for j in range(steps):
-            s, s_low = plus(s, s_low, np.float64(x[first + LANES * j + k]), 0.0, rest)
+            v, v_low = centred_entry(x, low, m, None, first + LANES * j + k)
+            if m is not None:
+                v, v_low = times(v, v_low, v, v_low, rest)
+            s, s_low = plus(s, s_low, v, v_low, rest)
         add(s, s_low, 0, k, total, rest)
 
 
 @compiled
-def mean_square(x, m, m_low, total, rest):
-    """mean((x - m)^2)"""
-    d = len(x)
-    steps = STEPS if rest is None else 1
-    blocks, lanes = d - d % (LANES * steps), d - d % LANES
-    for first in range(0, blocks, LANES * steps):
-        add_squares(x, m, m_low, first, LANES, steps, total, rest)
-    for first in range(blocks, lanes, LANES):
-        add_squares(x, m, m_low, first, LANES, 1, total, rest)
-    add_squares(x, m, m_low, lanes, d - lanes, 1, total, rest)
-    return divided(0, d, total, rest)
-
-
-@inlined
-def add_squares(x, m, m_low, first, count, steps, total, rest):
-    for k in range(count):
-        s = s_low = 0.0
-        for j in range(steps):
-            v, v_low = minus(np.float64(x[first + LANES * j + k]), 0.0, m, 0.0 if rest is None else m_low, rest)
-            square, square_low = times(v, v_low, v, v_low, rest)
-            s, s_low = plus(s, s_low, square, square_low, rest)
-        add(s, s_low, 0, k, total, rest)
+def centred_pairs(x, m, m_low, v, rest):
+    """In pairs x - m and its low parts, in v; else x and None: a row is read again faster than a copy of it."""
+    if rest is None:
+        return x, None
+    for j in range(len(x)):
+        v[0, j], v[1, j] = minus(x[j], 0.0, m, m_low, rest)
+    return v[0], v[1]
 
 
 @compiled
-def means_with(h, factor, start, start_low, x, m, m_low, total, rest):
+def centred_entry(x, low, m, m_low, j):
+    """x[j] - m - m_low, None for 0; in x already where there are low parts"""
+    if low is not None:
+        return x[j], low[j]
+    v = np.float64(x[j])
+    if m is not None:
+        v -= m
+    if m_low is not None:
+        v -= m_low
+    return v, 0.0
+
+
+@compiled
+def means_with(h, factor, start, start_low, x, low, m, m_low, total, rest):
     """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
     d = len(x)
     steps = STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
-        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, steps, total, rest)
+        add_directions(h, factor, start, start_low, x, low, m, m_low, first, LANES, steps, total, rest)
     for first in range(blocks, lanes, LANES):
-        add_directions(h, factor, start, start_low, x, m, m_low, first, LANES, 1, total, rest)
-    add_directions(h, factor, start, start_low, x, m, m_low, lanes, d - lanes, 1, total, rest)
+        add_directions(h, factor, start, start_low, x, low, m, m_low, first, LANES, 1, total, rest)
+    add_directions(h, factor, start, start_low, x, low, m, m_low, lanes, d - lanes, 1, total, rest)
     w, w_low = divided(0, d, total, rest)
     along, along_low = divided(1, d, total, rest)
     return w, w_low, along, along_low
 
 
 @inlined
-def add_directions(h, factor, start, start_low, x, m, m_low, first, count, steps, total, rest):
+def add_directions(h, factor, start, start_low, x, low, m, m_low, first, count, steps, total, rest):
     for k in range(count):
         s = s_low = t = t_low = 0.0
         for j in range(steps):
             i = first + LANES * j + k
             w, w_low = factored(np.float64(h[i]), factor, i, rest)
             w, w_low = minus(w, w_low, start, start_low, rest)
-            v, v_low = minus(np.float64(x[i]), 0.0, m, m_low, rest)
+            v, v_low = centred_entry(x, low, m, m_low, i)
             s, s_low = plus(s, s_low, w, w_low, rest)
             along, along_low = times(w, w_low, v, v_low, rest)
             t, t_low = plus(t, t_low, along, along_low, rest)
@@ -221,10 +224,11 @@ def add_directions(h, factor, start, start_low, x, m, m_low, first, count, steps
 @compiled
 def inverse_root(q, q_low, eps, scale, rest):
     """(q + eps)^(-1/2) in units of 2**-common, and common: scale, or more where q does not count beside eps."""
-    common = scale
-    if rest is not None:
-        above = np.int64(math.frexp(np.sqrt(eps))[1]) - 60 if eps > 0 else -5000
-        common = max(scale, above) if q != 0 else above
+    if rest is None:
+        t, low = two_sum(q, eps)  # low is NaN where q is infinite, and then so is the row
+        return 1 / np.sqrt(t + low), 0.0, scale
+    above = np.int64(math.frexp(np.sqrt(eps))[1]) - 60 if eps > 0 else -5000
+    common = max(scale, above) if q != 0 else above
     t, low = two_sum(q, np.ldexp(eps, -2 * common))
     t, low = two_sum(t, low + q_low)
     r = 1 / np.sqrt(t)
@@ -232,7 +236,7 @@ def inverse_root(q, q_low, eps, scale, rest):
     product, product_low = two_product(t, square)
     # What the rounded root leaves of 1 gives the low part.
     left = ((1 - product) - product_low) - (t * square_low + low * square)
-    r, low = two_sum(r, 0.0 if rest is None else r * left / 2)
+    r, low = two_sum(r, r * left / 2)
     return r, low, common
 
 
@@ -261,12 +265,19 @@ def thirds(power):
 
 
 @compiled
-def add_terms(g, u, sums, rest):
-    """Add one row's g * u and g to the sums of all rows before."""
+def add_terms(h, u, sums, rest):
+    """Add h * u and h of one row or two to the sums of all rows before; two at a time are quicker in float32."""
+    if rest is None and len(h) == 2:
+        for j in range(sums.shape[1]):
+            first, second = np.float64(h[0, j]), np.float64(h[1, j])
+            sums[0, j] += first * u[0, j] + second * u[1, j]
+            sums[1, j] += first + second
+        return
     low = None if rest is None else sums[2:]
-    for j in range(len(u)):
-        add(np.float64(g[j]) * u[j], 0.0, 0, j, sums, low)
-        add(np.float64(g[j]), 0.0, 1, j, sums, low)
+    for row in range(len(h)):
+        for j in range(sums.shape[1]):
+            add(np.float64(h[row, j]) * u[row, j], 0.0, 0, j, sums, low)
+            add(np.float64(h[row, j]), 0.0, 1, j, sums, low)
 
 
 @compiled
