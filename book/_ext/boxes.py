@@ -56,6 +56,7 @@ class Boxes(SphinxPostTransform):
             columns = columns_of(node)
             box = Stacked(columns=columns) if columns else nodes.container(classes=["table-scroll"])
             node.replace_self(box)
+            box["ids"] = []  # the table keeps its name
             box += node
 
         for node in self.document.findall(nodes.literal_block):
