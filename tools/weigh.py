@@ -31,7 +31,7 @@ STOCK, LIGHTHOUSE_HOME = ROOT / "_build" / "stock", ROOT / "_build" / "lighthous
 MATHJAX, LIGHTHOUSE = "3.2.2", "13.5.0"
 SECONDS = 120  # for one visit; a busy machine may need more, and the table has a dash
 # What Jupyter Book would not have, or has of its own.
-OURS = {"katex", "boxes", "pages", "previews", "publish", "search"}
+OURS = {"katex", "boxes", "formal", "pages", "previews", "publish", "questions", "search"}
 OUR_SETTINGS = {
     "html_theme", "html_theme_options", "templates_path", "html_math_renderer", "html_static_path", "html_css_files",
     "html_js_files", "html_use_index", "html_domain_indices", "html_permalinks_icon",
