@@ -8,6 +8,7 @@ from pathlib import Path
 
 from boxes import STATEMENTS
 from docutils import nodes
+from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
@@ -35,10 +36,18 @@ def listed(found):
     return found
 
 
-def keep_titles(app, doctree):
+class StatementTitles(EnvironmentCollector):
     """`env.statement_titles` holds the titles of a page's statements by their ids: whole pages load slowly."""
-    titles = {node["label"]: node[0].deepcopy() for node in doctree.findall(lambda n: isinstance(n, STATEMENTS))}
-    vars(app.env).setdefault("statement_titles", {})[app.env.docname] = titles
+
+    def process_doc(self, app, doctree):
+        titles = {node["label"]: node[0].deepcopy() for node in doctree.findall(lambda n: isinstance(n, STATEMENTS))}
+        vars(app.env).setdefault("statement_titles", {})[app.env.docname] = titles
+
+    def clear_doc(self, app, env, docname):
+        vars(env).setdefault("statement_titles", {}).pop(docname, None)
+
+    def merge_other(self, app, env, docnames, other):
+        vars(env).setdefault("statement_titles", {}).update(other.statement_titles)
 
 
 class FactLink(nodes.Inline, nodes.TextElement):
@@ -122,6 +131,5 @@ def setup(app):
     app.add_directive("fact-map", FactMap)
     app.add_directive("rms-facts", RMSFacts)
     app.add_post_transform(ResolveFacts)
-    app.connect("doctree-read", keep_titles)
-    # Pages that were read before the titles were kept are read again.
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}
+    app.add_env_collector(StatementTitles)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

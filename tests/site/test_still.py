@@ -1,4 +1,4 @@
-"""A page stands still while it loads, and what is laid out only near the screen is found, printed and landed on."""
+"""A page stands still while it loads; a link lands on its place, and what is far below is found and printed."""
 
 import functools
 import http.server
