@@ -192,16 +192,18 @@ def test_nan_and_infinity_stay_in_their_row(f, bad, dtype):
             assert np.isnan(per_row).sum() >= per_row.size / 2
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_row_with_nan_or_infinity_is_nan_in_full(bad):
-    z = np.array([[1, bad, 3, 4], [1, 2, 3, 4]], np.float32)
-    for result in (lnbook.center(z), lnbook.normalize(z), lnbook.layer_norm(z, G, G), lnbook.jvp(z, np.ones((2, 4)))):
+def test_a_row_with_nan_or_infinity_is_nan_in_full(bad, dtype):
+    z, ones = np.array([[1, bad, 3, 4], [1, 2, 3, 4]], dtype), np.ones((2, 4))
+    layers = (lnbook.center(z), lnbook.normalize(z), lnbook.layer_norm(z, G, G), lnbook.rms_norm(z, G))
+    for result in (*layers, lnbook.jvp(z, ones), lnbook.rms_jvp(z, ones), lnbook.rms_vjp(z, ones)[0]):
         assert np.isnan(result[0]).all()
         assert np.isfinite(result[1]).all()
     assert np.isnan(lnbook.jacobian(z)[0]).all()
     assert np.isnan(lnbook.variance(z)[0])
     assert np.isnan(lnbook.operator_norm(z)[0])
-    dz, dgain, dbias = lnbook.vjp(z, np.ones((2, 4)))
+    dz, dgain, dbias = lnbook.vjp(z, ones)
     assert np.isnan(dz[0]).all()
     assert np.isfinite(dz[1]).all()
     assert np.isnan(dgain).all()
