@@ -30,6 +30,7 @@ FIRST = {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"}
 # KaTeX's HTML: MathML, then a picture in pieces, between which a line may end.
 PICTURE = '<span class="katex"><span class="katex-html" aria-hidden="true">'
 PIECE, END = '<span class="katex-base">', "</span></span>"
+CLASS, NOT = re.compile(r"\.([A-Za-z][\w-]*)"), re.compile(r":not\([^)]*\)")
 # What touches a formula: brackets, quotation marks, a comma, the two letters of "$i$th".
 BEFORE = re.compile(r"[^\w\s–—-]+$")
 AFTER = re.compile(r"^(?=\S)[^\w\s]*(\w{1,2}\b)?")
@@ -122,16 +123,17 @@ def place_of(source, line, words):
 
 
 def write_style(formulas, wanted, target):
-    """KaTeX's style sheet and fonts, as far as the book's formulas use them."""
+    """KaTeX's rules and fonts, as far as the book's formulas use them."""
     dist = formulas.modules / "katex" / "dist"
     css = (dist / "katex.min.css").read_text(encoding="utf8")
     used = {name for key in wanted for c in re.findall('class="([^"]+)"', formulas.html(key)) for name in c.split()}
-    families, bold = {"KaTeX_Main"}, False
+    families, bold, rules = {"KaTeX_Main"}, False, []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css):
-        classes = [set(re.findall(r"\.([\w-]+)", selector)) for selector in selectors.split(",")]
-        if any(names and names <= used for names in classes):
+        at_work = [one for one in selectors.split(",") if set(CLASS.findall(NOT.sub("", one))) <= used]
+        if at_work and selectors != "@font-face":
             families |= set(re.findall(r"font-family:(\w+)", body))
             bold = bold or "font-weight:700" in body
+            rules.append(f"{','.join(at_work)}{{{body}}}")
 
     shutil.rmtree(target, ignore_errors=True)
     (target / "fonts").mkdir(parents=True)
@@ -147,7 +149,8 @@ def write_style(formulas, wanted, target):
             place = f"data:font/woff2;base64,{b64encode((dist / place).read_bytes()).decode()}"
         return re.sub(r"src:[^}]+", f'src:url({place}) format("woff2")', match[0])
 
-    (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
+    faces = map(face, re.finditer(r"@font-face\{[^}]+\}", css))
+    (target / "katex.css").write_text("".join([*faces, *rules]), encoding="utf8")
 
 
 class Marks(SphinxPostTransform):
