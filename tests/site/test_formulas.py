@@ -1,4 +1,4 @@
-"""The boxes of formulas and figures: few, and where KaTeX would put them."""
+"""The boxes of formulas, code and figures: few, and those of formulas where KaTeX would put them."""
 
 import json
 import re
@@ -83,6 +83,13 @@ def test_each_sign_of_a_formula_stands_where_katex_puts_it(visit, built, page):
 def test_a_formula_is_of_few_elements(visit, page):
     tab = visit(page)
     assert tab.locator(".katex *").count() <= 25 * tab.locator(".katex-mathml").count()
+
+
+def test_only_what_has_a_colour_in_code_is_an_element(visit):
+    tab = visit("book/settled.html")
+    shades = tab.locator("pre").evaluate_all("""(all) => all.flatMap((code) => [...code.querySelectorAll("span")]
+      .map((word) => [word.className, getComputedStyle(word).color === getComputedStyle(code).color]))""")
+    assert len(shades) > 1000 and [name for name, plain in shades if plain] == []
 
 
 def test_a_figure_has_no_rule_for_the_whole_page_and_no_group_of_nothing(built):
