@@ -30,6 +30,10 @@ FIRST = {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"}
 # KaTeX's HTML: MathML, then a picture in pieces, between which a line may end.
 PICTURE = '<span class="katex"><span class="katex-html" aria-hidden="true">'
 PIECE, END = '<span class="katex-base">', "</span></span>"
+END_OF_DISPLAY = END + "</span>"
+# The end of a piece where a formula of a display ends: a wide space, a place for a break, the narrow space of a comma.
+SPACE = r'<span class="mspace" style="margin-right:[^"]+;"></span>'
+GAP = re.compile(rf'{SPACE}<span class="mspace allowbreak"></span>(?:{SPACE})?</span>$')
 # What touches a formula: brackets, quotation marks, a comma, the two letters of "$i$th".
 BEFORE = re.compile(r"[^\w\s–—-]+$")
 AFTER = re.compile(r"^(?=\S)[^\w\s]*(\w{1,2}\b)?")
@@ -178,6 +182,24 @@ def with_marks(html, before, after):
     )
 
 
+def in_parts(html):
+    """A display that goes on in the next line between its formulas, next outside of parentheses, within them last."""
+    opening, *pieces = html.removesuffix(END_OF_DISPLAY).split(PIECE)
+    parts, held, depth = [""], [], 0
+    for number, piece in enumerate(pieces, start=1):
+        held.append(PIECE + GAP.sub("</span>", piece))
+        depth += piece.count('class="mopen') - piece.count('class="mclose')
+        if depth <= 0 or number == len(pieces):
+            parts[-1] += f'<span class="held">{"".join(held)}</span>' if len(held) > 1 else held[0]
+            held = []
+        if GAP.search(piece):
+            parts.append("")
+    if len(parts) > 1:  # book.css sets their distance
+        opening = opening.replace('"katex-html"', '"katex-html parts"')
+        parts = [f"<span>{part}</span>" for part in parts]
+    return opening + "".join(parts) + END_OF_DISPLAY
+
+
 def visit_inline(self, node):
     html = self.builder.app.formulas.html(key_of(node))
     before, after = (escape(node.get(name, "")) for name in ("before", "after"))
@@ -189,7 +211,7 @@ def visit_inline(self, node):
 
 def visit_display(self, node):
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
-    self.body.append(f'<div class="scroll">{self.builder.app.formulas.html(key_of(node))}</div>')
+    self.body.append(f'<div class="scroll">{in_parts(self.builder.app.formulas.html(key_of(node)))}</div>')
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")

@@ -103,3 +103,32 @@ def test_on_a_telephone_what_is_printed_in_one_line_is_read_without_scrolling(vi
       .map((output) => [output.textContent, output.scrollWidth > output.clientWidth])""")
     assert len(outputs) > 10
     assert [text for text, cut in outputs if cut] == []
+
+
+# Of each display of several formulas: its TeX, and which of the formulas that fit into one line are broken.
+BROKEN = """() => [...document.querySelectorAll(".katex-display .parts")].map((display) => {
+  const broken = [...display.children].filter((formula) => {
+    const pieces = [...formula.querySelectorAll(".katex-base:not(.katex-base .katex-base)")];
+    const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+    const fits = boxes.reduce((sum, box) => sum + box.width, 0) < display.clientWidth - 1;
+    return fits && boxes.some((box, at) => at && box.left < boxes[at - 1].right - 1);
+  });
+  return [display.closest(".katex").querySelector("annotation").textContent, broken.map((part) => part.textContent)];
+})"""
+
+
+@pytest.mark.parametrize("page", ["epsilon", "in-production", "sharp-bounds", "why-it-works"])
+def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(visit, page):
+    tab = visit(f"book/{page}.html", width=360)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    displays = tab.evaluate(BROKEN)
+    assert displays and [formula for _, broken in displays for formula in broken] == []
+    assert all("quad" in tex and "allowbreak" not in tex for tex, _ in displays)
+
+
+def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
+    tab = visit("book/in-production.html", width=360)
+    mean, sum_of_squares = tab.locator(".katex-display .parts").first.locator(":scope > span").all()[:2]
+    assert sum_of_squares.bounding_box()["y"] > mean.bounding_box()["y"] + 20
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    assert sum_of_squares.bounding_box()["x"] > mean.bounding_box()["x"] + mean.bounding_box()["width"] + 20
