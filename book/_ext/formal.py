@@ -6,6 +6,7 @@ to build or read the book. {formal}`id` is a link to the formal statement of a f
 """
 
 import json
+import re
 from html import escape
 from pathlib import Path
 
@@ -46,10 +47,16 @@ class FormalProofs(SphinxDirective):
             lines += [f"### {{doc}}`{page}`", "", "| fact | formal statement and proof |", "|---|---|"]
             for id, fact in facts.items():
                 if fact["page"] == page:
-                    why = f": {reasons[id]}" if id in reasons else ""
+                    why = f": {with_links(reasons[id], facts)}" if id in reasons else ""
                     lines.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {{formal}}`{id}`{why} |")
             lines.append("")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def with_links(reason, facts):
+    """The ids in a reason as links; one without a hyphen may be a word of the sentence, unless something follows it."""
+    linked = re.compile(r"(?<=follows )\w[\w-]*|(?<=and )\w[\w-]*|\w+(?:-\w+)+")
+    return linked.sub(lambda word: f"{{fact-id}}`{word[0]}`" if word[0] in facts else word[0], reason)
 
 
 class ShowProofs(SphinxPostTransform):
