@@ -27,6 +27,15 @@ class Stacked(nodes.Element):
     """The box of a table whose rows become blocks on a small screen; `columns` are the words above its columns."""
 
 
+def one_line(output):
+    """An output of one line that goes on in the next one between a value and a name, where `line` has three spaces."""
+    groups = [f'<span class="held">{escape(group)}</span>' for group in output.strip().split("   ")]
+    html = (
+        f'<div class="output one-line notranslate"><div class="highlight"><pre>{"   ".join(groups)}\n</pre></div></div>'
+    )
+    return nodes.raw("", html, format="html")
+
+
 class Boxes(SphinxPostTransform):
     # After the titles of exercises and solutions are resolved (20 to 22).
     default_priority = 30
@@ -59,9 +68,9 @@ class Boxes(SphinxPostTransform):
             box["ids"] = []  # the table keeps its name
             box += node
 
-        for node in self.document.findall(nodes.literal_block):
+        for node in list(self.document.findall(nodes.literal_block)):
             if "output" in node["classes"] and "\n" not in node.astext().strip():
-                node["classes"].append("one-line")
+                node.replace_self(one_line(node.astext()))
         for box in {id(node.parent): node.parent for node in self.document.findall(nodes.citation)}.values():
             self.list_sources(box)
 

@@ -117,7 +117,7 @@ class RMSFacts(SphinxDirective):
     """The table of the verdicts for RMSNorm."""
 
     def run(self):
-        rows = ["| fact | for RMSNorm | in which form, or why not |", "|---|---|---|"]
+        rows = ["| fact | for RMSNorm | form or reason |", "|---|---|---|"]
         for id, fact in register(self.env).items():
             if rms := fact.get("rms"):
                 rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")

@@ -34,6 +34,8 @@ END_OF_DISPLAY = END + "</span>"
 # The end of a piece where a formula of a display ends: a wide space, a place for a break, the narrow space of a comma.
 SPACE = r'<span class="mspace" style="margin-right:[^"]+;"></span>'
 GAP = re.compile(rf'{SPACE}<span class="mspace allowbreak"></span>(?:{SPACE})?</span>$')
+# The bars around a length or a number: the same on both sides.
+BAR = re.compile(r'<span class="mord">[∣∥]</span>')
 # What touches a formula: brackets, quotation marks, a comma, the two letters of "$i$th".
 BEFORE = re.compile(r"[^\w\s–—-]+$")
 AFTER = re.compile(r"^(?=\S)[^\w\s]*(\w{1,2}\b)?")
@@ -183,13 +185,14 @@ def with_marks(html, before, after):
 
 
 def in_parts(html):
-    """A display that goes on in the next line between its formulas, next outside of parentheses, within them last."""
+    """A display that goes on in the next line between its formulas, or else outside of parentheses and bars."""
     opening, *pieces = html.removesuffix(END_OF_DISPLAY).split(PIECE)
-    parts, held, depth = [""], [], 0
+    parts, held, depth, bars = [""], [], 0, 0
     for number, piece in enumerate(pieces, start=1):
         held.append(PIECE + GAP.sub("</span>", piece))
         depth += piece.count('class="mopen') - piece.count('class="mclose')
-        if depth <= 0 or number == len(pieces):
+        bars += len(BAR.findall(piece))
+        if (depth <= 0 and bars % 2 == 0) or number == len(pieces):
             parts[-1] += f'<span class="held">{"".join(held)}</span>' if len(held) > 1 else held[0]
             held = []
         if GAP.search(piece):

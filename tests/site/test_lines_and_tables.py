@@ -72,6 +72,16 @@ def test_on_a_telephone_the_rows_of_a_table_of_prose_are_blocks_with_the_names_o
     ]
 
 
+@pytest.mark.parametrize("page", ["batch-norm-or-layer-norm", "neighbours", "why-it-works"])
+def test_a_row_of_a_table_as_a_block_names_no_empty_cell_and_shows_no_tex(visit, page):
+    cells = visit(f"book/{page}.html", width=360).locator(".stacked td")
+    named = cells.evaluate_all(
+        "(all) => all.map((cell) => [cell.dataset.column, cell.textContent, cell.checkVisibility()])"
+    )
+    assert not any("\\" in column for column, _, _ in named)
+    assert all(shown == bool(text.strip()) for _, text, shown in named)
+
+
 @pytest.mark.parametrize("page", ["in-production", "conventions", "settled", "questions"])
 def test_on_a_telephone_no_table_with_two_columns_of_prose_scrolls(visit, page):
     tab = visit(f"book/{page}.html", width=360)
@@ -132,3 +142,35 @@ def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
     assert sum_of_squares.bounding_box()["y"] > mean.bounding_box()["y"] + 20
     tab.set_viewport_size({"width": 1280, "height": 900})
     assert sum_of_squares.bounding_box()["x"] > mean.bounding_box()["x"] + mean.bounding_box()["width"] + 20
+
+
+def test_an_output_of_one_line_goes_on_in_the_next_line_before_a_name(visit):
+    tab = visit("book/sensitivity.html", width=360)
+    lines = tab.locator(".one-line pre").evaluate_all("""(all) => all
+      .filter((output) => output.checkVisibility() && output.children.length > 1)
+      .map((output) => [output.textContent.trim(), [...output.children].map((group) => group.clientHeight)])""")
+    assert len(lines) > 5
+    for text, heights in lines:
+        assert text.count("   ") == len(heights) - 1
+        assert max(heights) == min(heights), text
+
+
+@pytest.mark.parametrize("page", ["backward-pass", "in-a-deep-network", "settled", "shift-invariance"])
+def test_no_line_of_code_must_be_scrolled_on_a_screen_of_1280_pixels(visit, page):
+    tab = visit(f"book/{page}.html", width=1280)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    cut = tab.locator(".cell_input pre").evaluate_all("""(all) => all
+      .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.textContent)""")
+    assert cut == []
+
+
+def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
+    reasons = visit("book/machine-checked.html").get_by_role("cell").filter(has_text="not formal:")
+    for words, ids in [
+        ("follows sharp-polynomial", ["sharp-polynomial"]),
+        ("follows fold and", ["fold", "attn-key-constant"]),
+    ]:
+        links = reasons.filter(has_text=words).first.get_by_role("link").all()
+        assert [link.get_attribute("href").split("#")[1] for link in links] == ids
+    plain = reasons.filter(has_text="needs the symmetry of third derivatives")
+    assert plain.count() and plain.get_by_role("link").count() == 0
