@@ -75,13 +75,15 @@ class Boxes(SphinxPostTransform):
             self.list_sources(box)
 
     def list_sources(self, box):
-        """The works cited as a definition list: docutils' list of boxes carries roles that are no longer allowed."""
+        """The works cited as a list without numbers, for the pages cite by author and year.
+
+        docutils' list of boxes carries roles that are no longer allowed.
+        """
         sources = [child for child in box.children if isinstance(child, nodes.citation)]
-        listed = nodes.definition_list(classes=["sources"])
+        listed = nodes.bullet_list(classes=["sources"])
         for source in sources:
-            label, *text = source.children
-            term = nodes.term("", "", *label.children, ids=source["ids"])
-            listed += nodes.definition_list_item("", term, nodes.definition("", *text))
+            _, *text = source.children
+            listed += nodes.list_item("", *text, ids=source["ids"])
         box.children = [listed, *(child for child in box.children if child not in sources)]
         listed.parent = box
 

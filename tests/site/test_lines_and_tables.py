@@ -174,3 +174,19 @@ def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
         assert [link.get_attribute("href").split("#")[1] for link in links] == ids
     plain = reasons.filter(has_text="needs the symmetry of third derivatives")
     assert plain.count() and plain.get_by_role("link").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 345])
+@pytest.mark.parametrize("page", ["404.html", "search.html", "book/bias.html"])
+def test_the_bar_fits_beside_a_scrollbar_and_on_the_smallest_telephone(visit, page, width):
+    assert visit(page, width=width).evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_bibliography_is_in_the_order_of_authors_and_shows_no_numbers(visit):
+    sources = visit("book/bibliography.html").locator(".sources > li").all_inner_texts()
+    assert len(sources) > 100 and not any(source[0].isdecimal() for source in sources)
+    begun = [
+        next(at for at, source in enumerate(sources) if source.startswith(name))
+        for name in ("Jimmy Lei Ba", "Biao Zhang")
+    ]
+    assert begun == sorted(begun) and begun[0] < 10
