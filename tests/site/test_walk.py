@@ -67,20 +67,21 @@ CUT_SILENTLY = """() => [...document.querySelectorAll("main *")].filter((box) =>
   return style.overflowX !== "auto" || style.maskImage === "none" || parseFloat(style.getPropertyValue("--more")) < 20;
 }).map((box) => `${box.className}: ${box.textContent.slice(0, 80)}`)"""
 
-# A formula is hundreds of boxes, and MathML besides: all of the colour around them, and nothing that takes the focus or
-# has a name or an id (as checked here). In axe's eyes one word stands for it.
+# A formula is hundreds of boxes, and MathML besides: all of the colour around them, on no ground of their own, and
+# nothing that takes the focus or has a name or an id (as checked here). In axe's eyes one word stands for it.
 ONE_WORD_A_FORMULA = """() => {
-  const shade = (element) => getComputedStyle(element).color;
-  for (const box of document.querySelectorAll(".katex-html")) {
-    const around = shade(box.closest(".math").parentElement);
-    const strange = [...box.querySelectorAll("*")].find((part) => shade(part) !== around);
-    if (strange) throw new Error(`a formula with a colour of its own: ${box.textContent}`);
-    const part = box.parentElement.querySelector("[tabindex], [role], [href], [id], [aria-label], [aria-labelledby]");
+  const shade = (style) => [style.color, style.backgroundColor, style.backgroundImage, style.opacity].join();
+  for (const formula of document.querySelectorAll(".katex")) {
+    const { color } = getComputedStyle(formula.closest(".math").parentElement);
+    const around = [color, "rgba(0, 0, 0, 0)", "none", "1"].join();
+    const boxes = [formula.closest(".math"), formula, ...formula.querySelectorAll(".katex-html, .katex-html *")];
+    const strange = boxes.find((part) => shade(getComputedStyle(part)) !== around);
+    if (strange) throw new Error(`a formula with a colour of its own: ${formula.textContent}`);
+    const part = formula.querySelector("[tabindex], [role], [href], [id], [aria-label], [aria-labelledby]");
     if (part) throw new Error(`a formula with more than signs: ${part.outerHTML}`);
-    box.textContent = "formula";
-    const spoken = box.parentElement.querySelector("math");
-    if (spoken) spoken.textContent = "formula";
   }
+  document.querySelectorAll(".katex").forEach((formula) => formula.replaceWith("formula"));
+  document.querySelectorAll("span.math:not([id])").forEach((formula) => formula.replaceWith(...formula.childNodes));
 }"""
 
 # Marks one text of each kind for axe, which needs milliseconds for the contrast of each of thousands. Two are of one
