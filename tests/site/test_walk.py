@@ -202,6 +202,7 @@ def for_everyone(tab, every_rule):
             yield f"wider than {width} px"
     yield from (f"cut without a sign: {text}" for text in tab.evaluate(CUT_SILENTLY))
     tab.evaluate(ONE_WORD_A_FORMULA)
+    tab.evaluate(Axe().axe_script)
     # The lists beside the text scroll by themselves; whole, none of their links is covered.
     tab.add_style_tag(
         content="#chapters, .sections { position: static; height: auto; max-height: none; overflow: visible }"
@@ -219,7 +220,6 @@ def for_everyone(tab, every_rule):
 def by_axe(tab, width, theme, every_rule):
     # In the dark only colours differ, and on a telephone only what fits.
     if width == 1280 or every_rule:
-        tab.evaluate(Axe().axe_script)
         tab.evaluate(ONE_TEXT_OF_EACH_KIND)
         yield from faults_of(tab, width, theme, "[data-kind]", runOnly=["color-contrast"])
     if theme == "light" and (width == 1280 or every_rule):
@@ -229,7 +229,8 @@ def by_axe(tab, width, theme, every_rule):
 
 
 def faults_of(tab, width, theme, within=None, **options):
-    found = Axe().run(tab, within, {"resultTypes": ["violations", "incomplete"], **options}).response
+    asked = {"resultTypes": ["violations", "incomplete"], **options}
+    found = tab.evaluate("([within, options]) => axe.run(within ?? document, options)", [within, asked])
     unsure = [fault for fault in found["incomplete"] if fault["id"] == "color-contrast"]
     for fault in found["violations"] + unsure:
         for node in fault["nodes"]:
