@@ -20,7 +20,7 @@ book: .venv/ready ## build the book; a failing cell, a warning or a dead referen
 	$(BIN)/python tools/build.py
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
-# A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
+# A file of tests keeps to one process; the order is that of tests/conftest.py, the slow files first.
 test: lint ## all tests: module, facts, records, the built book in a browser; RECORD=yes for the verification page
 	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(if $(RECORD),--record)
