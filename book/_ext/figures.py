@@ -37,7 +37,7 @@ class InlineSVG(SphinxPostTransform):
 
 def inline(svg, alt, prefix):
     """The <svg> element with words, with ids that are its own on the page, and without the ids nobody refers to."""
-    svg = svg[svg.index("<svg") :]
+    svg = lean(svg[svg.index("<svg") :])
     referred = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{prefix}{m[1]}"' if m[1] in referred else "", svg)
     svg = re.sub(r'(href="|url\()#', rf"\1#{prefix}", svg)
@@ -51,6 +51,21 @@ def inline(svg, alt, prefix):
         return svg
     svg = svg.replace("<svg", f'<svg style="min-width:{width:.0f}px"', 1)
     return f'<div class="scroll wide">{svg}</div>'
+
+
+def lean(svg):
+    """Without remarks, groups that group nothing, and the style sheet: in a page its rule is one for all elements."""
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>|<g\b[^>]*/>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).replace("<defs></defs>", "")
+    bare = []
+
+    def group(tag):
+        if tag[0] == "</g>":
+            return "" if bare.pop() else tag[0]
+        bare.append(tag[0] == "<g>")
+        return "" if bare[-1] else tag[0]
+
+    return re.sub(r"<g\b[^>]*>|</g>", group, svg)
 
 
 def write_colours(app, env):
