@@ -16,6 +16,12 @@ from npm import node_modules
 OWN = {f"{name}.{kind}" for name in ("workbench", "steps", "one-page") for kind in ("css", "js")}
 USED = {"book.css", "colours.css", "katex/katex.css", "book.js"} | OWN
 
+# Pygments makes an element of each word and sign of code, with or without a colour in our style.
+STYLE = Path(__file__).parents[1] / "_assets" / "book.css"
+COLOURED = re.findall(r"\.(\w+)", "".join(re.findall(r"\.highlight :is\((.*?)\)", STYLE.read_text(encoding="utf8"))))
+CODE = re.compile("<pre>.*?</pre>", re.DOTALL)
+COLOURLESS = re.compile(rf'<span(?: class="(?!(?:{"|".join(COLOURED)})")[a-z]\w?")?>([^<]*)</span>')
+
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 
 
@@ -25,6 +31,7 @@ def used(files):
 
 
 def fill_page(app, pagename, templatename, context, doctree):
+    context["body"] = CODE.sub(lambda code: COLOURLESS.sub(r"\1", code[0]), context.get("body", ""))
     context["css_files"] = used(context["css_files"])
     context["script_files"] = used(context["script_files"])
     upright = [f"_static/type/source-serif-4-latin-{style}.woff2" for style in TYPEFACE if "italic" not in style]
