@@ -53,10 +53,11 @@ def inlined(function):
 if njit is None:
 
     def fma(a, b, c):
-        """a * b + c, where c is -(a * b), rounded: exact where nothing leaves the range (Dekker, Veltkamp)."""
+        """a * b + c, where c is -(a * b), rounded once: the fractions split in halves (Dekker, Veltkamp)."""
+        (a, e), (b, f) = np.frexp(a), np.frexp(b)
         a_high, b_high = (134217729.0 * x - (134217729.0 * x - x) for x in (a, b))  # 2^27 + 1
-        a_low, b_low = a - a_high, b - b_high
-        return ((a_high * b_high + c) + a_high * b_low + a_low * b_high) + a_low * b_low
+        a_low, b_low, c = a - a_high, b - b_high, np.ldexp(c, -e - f)
+        return np.ldexp(((a_high * b_high + c) + a_high * b_low + a_low * b_high) + a_low * b_low, e + f)
 else:
 
     @intrinsic
