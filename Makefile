@@ -16,7 +16,7 @@ help: ## this list
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-# Numba's cache is filled by one process: several that fill it in the same moment may mix up its entries.
+# One process fills Numba's cache: of several, one may read what another has not written yet (tools/compiled.py).
 .venv/compiled: .venv/ready lnbook/_kernels.py
 	$(BIN)/python tools/compiled.py
 	@touch $@

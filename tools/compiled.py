@@ -1,7 +1,8 @@
 """Compiles the loops of `lnbook` for every kind of argument, in one process.
 
-Numba keeps what is compiled in files beside the module. Two processes that add to them in the same moment may mix up
-their entries, and then a call fails; so this runs before the pages or the tests run in several processes.
+Numba keeps what is compiled in files beside the module, and writes the list of the files before the file. Where the
+module has changed, another process may meanwhile read the file of that name from before, for other arguments, and then
+a call fails; so this runs before the pages or the tests run in several processes.
 """
 
 from itertools import product

@@ -28,7 +28,7 @@ class Citations(BibtexDomain):
 
 
 def setup(app):
-    # A page is a tree of thousands of nodes, none of them garbage: to look for some takes a third of a build.
+    # A page is a tree of thousands of nodes, none of them garbage: to look for some takes long.
     gc.set_threshold(100_000, 20, 50)
     # For each citation the packages that are installed are looked through for this one, unless it is named.
     register_plugin("pybtex.backends", "plaintext", Backend, force=True)
