@@ -16,12 +16,17 @@ help: ## this list
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-book: .venv/ready ## build the book; a failing cell, a warning or a dead reference makes it red
+# One process fills Numba's cache: of several, one may read what another has not written yet (tools/compiled.py).
+.venv/compiled: .venv/ready lnbook/_kernels.py
+	$(BIN)/python tools/compiled.py
+	@touch $@
+
+book: .venv/compiled ## build the book; a failing cell, a warning or a dead reference makes it red
 	$(BIN)/python tools/build.py
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
-# A file of tests keeps to one process; the order is that of the files, so that the slow ones of the browser come first.
-test: lint ## all tests: module, facts, records, the built book in a browser; RECORD=yes for the verification page
+# A file of tests keeps to one process; the order is that of tests/conftest.py, the slow files first.
+test: lint .venv/compiled ## all tests: module, facts, records, the built book in a browser; RECORD=yes for the verification page
 	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(if $(RECORD),--record)
 
@@ -82,7 +87,7 @@ serve: book ## the built book on localhost
 	@port=$(PORT); echo "The book is at http://localhost:$$port (end with Ctrl-C)"; \
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $$port >/dev/null 2>&1
 
-live: .venv/ready ## the book on localhost while you write: built again at each change, and shown
+live: .venv/compiled ## the book on localhost while you write: built again at each change, and shown
 	$(BIN)/python tools/live.py $(PORT)
 
 # Printing the whole book takes minutes: what is printed is tested here, and not by `make test`.
@@ -96,7 +101,7 @@ weigh: .venv/ready ## the pages' bytes, times and Lighthouse's scores beside the
 links: .venv/ready ## check the links that lead outside; needs the internet
 	$(BIN)/jupyter-book build . --builder linkcheck
 
-record: .venv/ready ## record the notebooks' outputs again, or PAGES="bias gain" alone; read their diff
+record: .venv/compiled ## record the notebooks' outputs again, or PAGES="bias gain" alone; read their diff
 	$(BIN)/python tools/record.py $(PAGES)
 
 statement: .venv/ready ## what changed in a statement and its tests: LABEL=…, and READ=yes once they are read

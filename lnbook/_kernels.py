@@ -2,10 +2,10 @@
 
 The formats differ in how numbers are added and multiplied. Rows of float32 (and of float16 and bfloat16, widened) are
 computed in float64: `rest` is None, and low parts are 0. Rows of float64 are scaled by a power of two and computed in
-pairs of float64, a number and what rounding left: `rest` (2, LANES) takes the low parts of sums. The sums are those of
+pairs of float64, a number and what rounding left: `rest` (3, LANES) takes the low parts of sums. The sums are those of
 Ogita, Rump and Oishi (2005), LANES side by side, STEPS of each in registers where there are no pairs, in one order, so
 that results are the same bits on every processor, in any number of threads and without Numba. Nothing may be fused or
-reordered here (no fastmath): the low parts live on that.
+reordered here but what `fma` fuses (no fastmath): the low parts live on that.
 
 Why the promises hold, with the roundoff u = 2^-53 and n = d / LANES + 12:
 1. Where max|v| < max|z| / 4, all entries lie within a factor of 2, so they are multiples of one number and their sum is
@@ -27,6 +27,7 @@ import numpy as np
 
 try:
     from numba import config, njit
+    from numba.extending import intrinsic
 except ImportError:
     njit = None
 
@@ -49,10 +50,26 @@ def inlined(function):
     return compiled(function, inline="always")
 
 
+if njit is None:
+
+    def fma(a, b, c):
+        """a * b + c, where c is -(a * b), rounded once: the fractions split in halves (Dekker, Veltkamp)."""
+        (a, e), (b, f) = np.frexp(a), np.frexp(b)
+        a_high, b_high = (134217729.0 * x - (134217729.0 * x - x) for x in (a, b))  # 2^27 + 1
+        a_low, b_low, c = a - a_high, b - b_high, np.ldexp(c, -e - f)
+        return np.ldexp(((a_high * b_high + c) + a_high * b_low + a_low * b_high) + a_low * b_low, e + f)
+else:
+
+    @intrinsic
+    def fma(typing, a, b, c):
+        """a * b + c, rounded once, in one instruction instead of sixteen where the processor has it."""
+        return a(a, b, c), lambda context, builder, signature, arguments: builder.fma(*arguments)
+
+
 @compiled
 def layer_norm(z, gain, bias, eps, centred, rest, y):
     """y = gain * u + bias, u = (z - m) / sqrt(q + eps); m = 0 unless centred. Whether u is defined in every row."""
-    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((3, z.shape[1]))
+    defined, total, buffers = True, np.zeros((3, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
         x, scale = scaled(z[i], buffers[0], rest)
         m, m_low = mean(x, total, rest) if centred else (0.0, 0.0)
@@ -80,31 +97,30 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
     m = mean(w) = 0 unless centred. before and after are at most 1. sums is None or takes the sums over all rows of
     h * u and of h, and in pairs their low parts: (4, d). Whether J is defined in every row.
     """
-    defined, total, buffers = True, np.zeros((2, LANES)), np.empty((6, z.shape[1]))
+    defined, total, buffers = True, np.zeros((3, LANES)), np.empty((6, z.shape[1]))
     common_power = thirds(power)
     for i in range(len(z)):
         x, scale = scaled(z[i], buffers[0], rest)
         g, scale_g = scaled(h[i], buffers[1], rest)
         m, m_low = mean(x, total, rest) if centred else (0.0, 0.0)
         x, x_low = centred_pairs(x, m, m_low, buffers[4:], rest)
-        q, q_low = mean(x, total, rest, x_low, m)
+        # J does not see a common shift of w: without its first entry w0, equal entries give 0 exactly.
+        w0, w0_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
+        m_w, m_w_low, along, along_low, q, q_low = means_with(g, before, w0, w0_low, x, x_low, m, m_low, total, rest)
         r, r_low, common = inverse_root(q, q_low, eps, scale, rest)
         defined &= q != 0 or eps != 0
         shrink = 1.0 if rest is None else np.ldexp(1.0, min(scale - common, 0))
         up, last = common_power if rest is None else thirds(power + scale_g - common)
         r_up = r * up
-        # J does not see a common shift of w: without its first entry, equal entries give 0 exactly.
-        start, start_low = factored(np.float64(g[0]), before, 0, rest) if centred else (0.0, 0.0)
-        w_mean, w_mean_low, along, along_low = means_with(g, before, start, start_low, x, x_low, m, m_low, total, rest)
         along, along_low = times(along, along_low, r, r_low, rest)
         if not centred:
-            w_mean = w_mean_low = 0.0
+            m_w = m_w_low = 0.0
         for j in range(len(x)):
             v, v_low = centred_entry(x, x_low, m, m_low, j)
             u, u_low = times(v, v_low, r, r_low, rest)
             w, w_low = factored(np.float64(g[j]), before, j, rest)
-            w, w_low = minus(w, w_low, start, start_low, rest)
-            w, w_low = minus(w, w_low, w_mean, w_mean_low, rest)
+            w, w_low = minus(w, w_low, w0, w0_low, rest)
+            w, w_low = minus(w, w_low, m_w, m_w_low, rest)
             part, part_low = times(u, u_low, along, along_low, rest)
             w, w_low = minus(w, w_low, part, part_low, rest)
             w *= r_up if after is None else r_up * after[j]
@@ -118,7 +134,7 @@ def jacobian_product(z, h, before, after, power, eps, centred, rest, out, sums):
 @compiled
 def center(z, rest, v, q):
     """v = z - mean(z), unless v is None, and q = mean(v^2) of each row: (n, d), (n,)"""
-    total, buffers = np.zeros((2, LANES)), np.empty((3, z.shape[1]))
+    total, buffers = np.zeros((3, LANES)), np.empty((3, z.shape[1]))
     for i in range(len(z)):
         x, scale = scaled(z[i], buffers[0], rest)
         m, m_low = mean(x, total, rest)
@@ -128,23 +144,21 @@ def center(z, rest, v, q):
         if v is not None:
             up, last = thirds(scale)
             for j in range(len(x)):
-                entry, _ = centred_entry(x, x_low, m, m_low, j)
-                v[i, j] = entry * up * up * last
+                v[i, j] = centred_entry(x, x_low, m, m_low, j)[0] * up * up * last
 
 
 @compiled
 def row_means(a, b, out):
     """mean(a * b) of each row of float64: (n, d), (n, d) -> (n,)"""
-    total, rest, low = np.zeros((2, LANES)), np.zeros((2, LANES)), np.zeros(a.shape[1])
+    total, rest, low = np.zeros((3, LANES)), np.zeros((3, LANES)), np.zeros(a.shape[1])
     for i in range(len(a)):
-        _, _, out[i], _ = means_with(a[i], None, 0.0, 0.0, b[i], low, 0.0, 0.0, total, rest)
+        out[i] = means_with(a[i], None, 0.0, 0.0, b[i], low, 0.0, 0.0, total, rest)[2]
 
 
 @compiled
 def mean(x, total, rest, low=None, m=None):
     """mean(x), or mean((x - m)^2) where m is given; in pairs x is centred then, with its low parts."""
-    d = len(x)
-    steps = STEPS if rest is None else 1
+    d, steps = len(x), STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
         add_entries(x, low, m, first, LANES, steps, total, rest)
@@ -190,35 +204,35 @@ def centred_entry(x, low, m, m_low, j):
 
 
 @compiled
-def means_with(h, factor, start, start_low, x, low, m, m_low, total, rest):
-    """mean(w) and mean(w * (x - m)), where w = factor * h - start"""
-    d = len(x)
-    steps = STEPS if rest is None else 1
+def means_with(h, factor, w0, w0_low, x, low, m, m_low, total, rest):
+    """mean(w), mean(w * v) and mean(v^2), where w = factor * h - w0 and v = x - m: two passes fewer than alone"""
+    d, steps = len(x), STEPS if rest is None else 1
     blocks, lanes = d - d % (LANES * steps), d - d % LANES
     for first in range(0, blocks, LANES * steps):
-        add_directions(h, factor, start, start_low, x, low, m, m_low, first, LANES, steps, total, rest)
+        add_directions(h, factor, w0, w0_low, x, low, m, m_low, first, LANES, steps, total, rest)
     for first in range(blocks, lanes, LANES):
-        add_directions(h, factor, start, start_low, x, low, m, m_low, first, LANES, 1, total, rest)
-    add_directions(h, factor, start, start_low, x, low, m, m_low, lanes, d - lanes, 1, total, rest)
-    w, w_low = divided(0, d, total, rest)
-    along, along_low = divided(1, d, total, rest)
-    return w, w_low, along, along_low
+        add_directions(h, factor, w0, w0_low, x, low, m, m_low, first, LANES, 1, total, rest)
+    add_directions(h, factor, w0, w0_low, x, low, m, m_low, lanes, d - lanes, 1, total, rest)
+    return divided(0, d, total, rest) + divided(1, d, total, rest) + divided(2, d, total, rest)
 
 
 @inlined
-def add_directions(h, factor, start, start_low, x, low, m, m_low, first, count, steps, total, rest):
+def add_directions(h, factor, w0, w0_low, x, low, m, m_low, first, count, steps, total, rest):
     for k in range(count):
-        s = s_low = t = t_low = 0.0
+        s = s_low = t = t_low = p = p_low = 0.0
         for j in range(steps):
             i = first + LANES * j + k
             w, w_low = factored(np.float64(h[i]), factor, i, rest)
-            w, w_low = minus(w, w_low, start, start_low, rest)
+            w, w_low = minus(w, w_low, w0, w0_low, rest)
             v, v_low = centred_entry(x, low, m, m_low, i)
             s, s_low = plus(s, s_low, w, w_low, rest)
             along, along_low = times(w, w_low, v, v_low, rest)
             t, t_low = plus(t, t_low, along, along_low, rest)
+            square, square_low = times(v, v_low, v, v_low, rest)
+            p, p_low = plus(p, p_low, square, square_low, rest)
         add(s, s_low, 0, k, total, rest)
         add(t, t_low, 1, k, total, rest)
+        add(p, p_low, 2, k, total, rest)
 
 
 @compiled
@@ -243,10 +257,9 @@ def inverse_root(q, q_low, eps, scale, rest):
 @compiled
 def scaled(row, buffer, rest):
     """row / 2**scale, no entry above 1, and scale; in float64 alone nothing leaves the range, and the row stays."""
-    scale = np.int64(0)
     if rest is None:
-        return row, scale
-    bits, largest = row.view(np.int64), np.int64(0)
+        return row, np.int64(0)
+    bits, largest, scale = row.view(np.int64), np.int64(0), np.int64(0)
     for j in range(len(row)):
         largest = max(largest, bits[j] & 0x7FFFFFFFFFFFFFFF)
     if 0 < largest < 0x7FF << 52:  # neither all zeros, nor infinity, nor NaN
@@ -314,15 +327,9 @@ def two_sum(a, b):
 
 @compiled
 def two_product(a, b):
-    """a * b, rounded, and what rounding left, exactly where nothing leaves the range (Dekker, Veltkamp)."""
+    """a * b, rounded, and what rounding left, exactly where nothing leaves the range."""
     p = a * b
-    c = 134217729.0 * a  # 2^27 + 1
-    a_high = c - (c - a)
-    a_low = a - a_high
-    c = 134217729.0 * b
-    b_high = c - (c - b)
-    b_low = b - b_high
-    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return p, fma(a, b, -p)
 
 
 @compiled

@@ -131,7 +131,7 @@ class Rows:
 
     def rest(self):
         """What the loops keep low parts in; None for the formats that they compute in float64."""
-        return np.zeros((2, kernels().LANES)) if self.dtype == np.float64 else None
+        return np.zeros((3, kernels().LANES)) if self.dtype == np.float64 else None
 
     def each_part(self, compute):
         """[compute(part) for each part], in threads where there is enough to do.
@@ -212,7 +212,7 @@ def scaled_center_rows(z):
     with np.errstate(all="ignore"):
         x, first = scaled(z)  # (n, d), (n,)
         v = np.empty(x.shape)
-        kernels().center(x, np.zeros((2, kernels().LANES)), v, np.empty(len(x)))
+        kernels().center(x, np.zeros((3, kernels().LANES)), v, np.empty(len(x)))
         v, second = scaled(v)
         return v, first + second
 
@@ -235,5 +235,4 @@ def scaled_rows(v, scale, eps):
 def scaled_core_rows(v, scale, eps):
     """The core u, and sqrt(q + eps) as root * 2**common, whose inverse may be out of range: (n, d), (n,), (n,)"""
     v, q, eps, common = scaled_rows(v, scale, eps)
-    root = np.sqrt(q + eps)
-    return v / root[:, None], root, common
+    return v / np.sqrt(q + eps)[:, None], np.sqrt(q + eps), common

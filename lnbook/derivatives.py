@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lnbook import _rows
 from lnbook._rows import Rows, check_eps
-from lnbook.forward import Axis
+from lnbook.forward import Axis, Param
 
 
-def jacobian(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+def jacobian(z: ArrayLike, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The input Jacobian diag(gain) J, with J = (q + eps)^(-1/2) (P - v v^T / (d (q + eps))).
 
     z (..., d), gain (d,), eps and the errors are as for `lnbook.layer_norm`. The result has the shape (..., d, d);
@@ -36,7 +36,7 @@ def jacobian(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) 
         return rows.rounded(J).reshape((*rows.shape, rows.d))
 
 
-def jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+def jvp(z: ArrayLike, tangent: ArrayLike, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The derivative of the layer along `tangent`: gain * (J tangent), without forming J.
 
     J h = (h - mean(h) - u mean(h * u)) / sqrt(q + eps)
@@ -52,7 +52,7 @@ def jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, eps:
 
 
 def vjp(
-    z: ArrayLike, cotangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1
+    z: ArrayLike, cotangent: ArrayLike, gain: Param = None, *, eps: float = 1e-5, axis: Axis = -1
 ) -> tuple[NDArray, NDArray, NDArray]:
     """The gradients by input, gain and bias of a loss whose gradient by the output y is `cotangent`, g for short.
 
@@ -72,7 +72,7 @@ def vjp(
     return _vjp(z, cotangent, gain, eps, axis, centred=True)
 
 
-def rms_jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+def rms_jvp(z: ArrayLike, tangent: ArrayLike, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The derivative of `lnbook.rms_norm` along `tangent`: gain * (h - u mean(h * u)) / sqrt(mean(z^2) + eps).
 
     Parameters, results, errors and units as for `jvp`. Facts: rms-jacobian.
@@ -81,7 +81,7 @@ def rms_jvp(z: ArrayLike, tangent: ArrayLike, gain: ArrayLike | None = None, *, 
 
 
 def rms_vjp(
-    z: ArrayLike, cotangent: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1
+    z: ArrayLike, cotangent: ArrayLike, gain: Param = None, *, eps: float = 1e-5, axis: Axis = -1
 ) -> tuple[NDArray, NDArray]:
     """The gradients by input and gain of a loss whose gradient by the output of `lnbook.rms_norm` is `cotangent`.
 
@@ -117,8 +117,7 @@ def _vjp(z, cotangent, gain, eps, axis, centred):
             total, low = _rows.kernels().two_sum(total, part[:2])
             rest += low + part[2:]
     rest[~np.isfinite(total)] = 0
-    total = total + rest
-    dgain, dbias = rows.rounded(total).reshape(2, *rows.normalized_shape)
+    dgain, dbias = rows.rounded(total + rest).reshape(2, *rows.normalized_shape)
     return rows.restore(dz), dgain, dbias
 
 

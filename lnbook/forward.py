@@ -6,11 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from lnbook._rows import Rows, check_defined, check_eps, kernels
 
 Axis = int | tuple[int, ...]
+Param = ArrayLike | None  # gain or bias
 
 
-def layer_norm(
-    z: ArrayLike, gain: ArrayLike | None = None, bias: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1
-) -> NDArray:
+def layer_norm(z: ArrayLike, gain: Param = None, bias: Param = None, *, eps: float = 1e-5, axis: Axis = -1) -> NDArray:
     """Layer normalization y = gain * u + bias, with the core u = v / sqrt(q + eps), v = z - mean(z), q = mean(v^2).
 
     Parameters
@@ -55,7 +54,7 @@ def normalize(z: ArrayLike, *, eps: float = 1e-5, axis: Axis = -1) -> NDArray:
     return layer_norm(z, eps=eps, axis=axis)
 
 
-def rms_norm(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5, axis: Axis = -1) -> NDArray:
+def rms_norm(z: ArrayLike, gain: Param = None, *, eps: float = 1e-5, axis: Axis = -1) -> NDArray:
     """RMSNorm, y = gain * z / sqrt(mean(z^2) + eps): the layer without its mean and its bias.
 
     Parameters, result, errors and units as for `layer_norm`; a row of zeros takes the place of a constant one.

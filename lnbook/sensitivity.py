@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from lnbook import _rows
 from lnbook._rows import Rows, check_eps
 from lnbook.derivatives import jacobian
+from lnbook.forward import Param
 
 
 class Spectrum(NamedTuple):
@@ -32,20 +33,19 @@ def spectrum(z: ArrayLike, *, eps: float = 1e-5) -> Spectrum:
     v, scale = _rows.scaled_center_rows(rows.values)  # (n, d), (n,)
     along_v = _rows.directions(v) / np.sqrt(rows.d)  # (n, d)
     constant = ~along_v.any(axis=-1)  # (n,)
+    directions = np.stack([0 * along_v + 1 / np.sqrt(rows.d), along_v], axis=-2)  # (n, 2, d)
     with np.errstate(all="ignore"):
         _, q, eps, scale = _rows.scaled_rows(v, scale, eps)  # (n,) each
         orthogonal = 1 / np.sqrt(q + eps)
         eigenvalues = np.stack([0 * orthogonal, orthogonal * (eps / (q + eps)), orthogonal], axis=-1)  # (n, 3)
         return Spectrum(
             rows.rounded(np.ldexp(eigenvalues, -scale[:, None])).reshape((*rows.kept, 3)),
-            rows.rounded(np.stack([0 * along_v + 1 / np.sqrt(rows.d), along_v], axis=-2)).reshape(
-                (*rows.kept, 2, rows.d)
-            ),
+            rows.rounded(directions).reshape((*rows.kept, 2, rows.d)),
             np.stack([0 * constant + 1, 1 - constant, rows.d - 2 + constant], axis=-1).reshape((*rows.kept, 3)),
         )
 
 
-def operator_norm(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+def operator_norm(z: ArrayLike, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The operator norm of diag(gain) J: the largest first-order amplification at z, in Euclidean length.
 
     z (..., d), gain (d,), eps and the errors are as for `lnbook.layer_norm`. Without gain it is the largest eigenvalue
@@ -66,7 +66,7 @@ def operator_norm(z: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1
     return rows.rounded(norms).reshape(rows.kept)
 
 
-def lipschitz_constant(d: int, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> float:
+def lipschitz_constant(d: int, gain: Param = None, *, eps: float = 1e-5) -> float:
     """The exact global Lipschitz constant of the layer, |diag(gain) P| / sqrt(eps) in the operator norm.
 
     d is an int, at least 1; gain has the shape (d,) or is None for 1; eps is finite and positive: at eps = 0 the layer
@@ -90,7 +90,7 @@ def lipschitz_constant(d: int, gain: ArrayLike | None = None, *, eps: float = 1e
         return float(np.ldexp(_norm_of_gain_times_projection(gain) / np.sqrt(eps), scale))
 
 
-def amplification(z: ArrayLike, step: ArrayLike, gain: ArrayLike | None = None, *, eps: float = 1e-5) -> NDArray:
+def amplification(z: ArrayLike, step: ArrayLike, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The finite amplification |LN(z + step) - LN(z)| / |step|, in Euclidean length.
 
     z, step (..., d), gain (d,), eps and the errors are as for `lnbook.jvp`; no step may be zero, and eps not where z or
@@ -134,11 +134,9 @@ def _norm_of_gain_times_projection(gain):
         return 0.0
     squares = np.sort((gain / largest) ** 2)  # (d,)
     low, high = squares[-2:]
-    middle = (low + high) / 2
-    while low < middle < high:
+    while low < (middle := (low + high) / 2) < high:
         if np.sum(1 / (squares - middle)) < 0:
             low = middle
         else:
             high = middle
-        middle = (low + high) / 2
     return largest * np.sqrt(high)

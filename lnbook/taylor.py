@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lnbook._rows import Rows, check_eps, row_mean, scaled_center_rows, scaled_core_rows
+from lnbook.forward import Param
 
 
-def taylor(
-    z: ArrayLike, tangent: ArrayLike, order: int, gain: ArrayLike | None = None, *, eps: float = 1e-5
-) -> NDArray:
+def taylor(z: ArrayLike, tangent: ArrayLike, order: int, gain: Param = None, *, eps: float = 1e-5) -> NDArray:
     """The Taylor coefficients c_0, ..., c_order of t -> gain * u(z + t tangent) at t = 0.
 
     The n-th derivative at t = 0 is n! c_n. With w = P tangent, r = 1 / sqrt(q + eps), a = mean(w * u), m = mean(w^2):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
 from results import RECORD, Recorder, facts_of
@@ -14,6 +15,14 @@ settings.register_profile(
 settings.register_profile(
     "mutants", max_examples=25, deadline=None, database=None, phases=[Phase.explicit, Phase.generate]
 )
+
+# The order of the long files. One process builds the book for the first, while another has what needs no book; what is
+# short comes last, so that both end together.
+LONG = [
+    "site/test_walk.py",
+    *("test_accuracy.py", "test_conformance.py", "test_conformance_mistakes.py"),
+    *("site/test_still.py", "site/test_build.py", "site/test_reading.py", "site/test_lab.py", "site/test_sliders.py"),
+]
 
 
 def pytest_addoption(parser):
@@ -41,7 +50,9 @@ def pytest_itemcollected(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """A run that is recorded does not ask whether the record is up to date."""
+    """The long files come first. A run that is recorded does not ask whether the record is up to date."""
+    order = {Path(__file__).parent / name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get(item.path, len(LONG)))
     if config.option.record:
         # Cells of notebooks have no fixtures.
         left_out = [item for item in items if "recorded" in getattr(item, "fixturenames", ())]

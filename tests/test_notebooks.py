@@ -61,3 +61,10 @@ def test_saving_in_jupyterlab_changes_no_cell(page):
         notebook, fmt="md:myst", config=jupytext.config.load_jupytext_configuration_file(str(ROOT / "pyproject.toml"))
     )
     assert without_outputs(jupytext.reads(saved, fmt="md:myst")) == without_outputs(notebook)
+
+
+def test_no_line_of_code_is_wider_than_the_page(page):
+    """82 characters are what a screen of 1280 pixels shows beside the contents; what is longer must be scrolled."""
+    for cell in notebook_of(page).cells:
+        if cell.cell_type == "code" and "remove-input" not in cell.metadata.get("tags", []):
+            assert [line for line in cell.source.splitlines() if len(line) > 82] == []

@@ -12,6 +12,8 @@ import pytest
 
 import lnbook
 
+ROOT = Path(__file__).parents[1]
+
 # Prints a hash of the bits of what the core computes from small arrays of every format, extreme rows among them.
 RESULTS = """
 import hashlib, sys
@@ -34,6 +36,22 @@ for dtype in (np.float16, np.float32, np.float64):
     for result in results:
         digest.update(np.ascontiguousarray(result).tobytes())
 print(digest.hexdigest(), "numba" in sys.modules and sys.modules["numba"] is not None)
+"""
+# Prints the loops that these results need compiled for other arguments than tools/compiled.py has them compiled for.
+MISSING = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tools")!r})
+from compiled import compile_all
+from lnbook import _kernels
+
+loops = {{name: loop for name, loop in vars(_kernels).items() if hasattr(loop, "signatures")}}
+compile_all()
+known = {{name: len(loop.signatures) for name, loop in loops.items()}}
+{RESULTS}
+z = rng.normal(size=(1031, 5))
+for a in (z, z.astype(np.float32)):
+    lnbook.vjp(a, a, axis=0), lnbook.vjp(a, a), lnbook.operator_norm(a), lnbook.spectrum(a), lnbook.normalize(a)
+print(len(loops) > 20, *(name for name, loop in loops.items() if len(loop.signatures) > known[name]))
 """
 THREADS = """
 import hashlib, sys
@@ -64,6 +82,11 @@ def test_without_numba_the_results_are_the_same_bits():
     plain, without = run("import sys\nsys.modules['numba'] = None\n" + RESULTS)
     assert (with_numba, without) == ("True", "False")
     assert compiled == plain
+
+
+def test_each_loop_is_compiled_before_several_processes_need_it():
+    _, _, enough, *missing = run(MISSING)
+    assert (enough, missing) == ("True", [])
 
 
 def test_any_number_of_threads_gives_the_same_bits():

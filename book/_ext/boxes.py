@@ -27,6 +27,15 @@ class Stacked(nodes.Element):
     """The box of a table whose rows become blocks on a small screen; `columns` are the words above its columns."""
 
 
+def one_line(output):
+    """An output of one line that goes on in the next one between a value and a name, where `line` has three spaces."""
+    groups = [f'<span class="held">{escape(group)}</span>' for group in output.strip().split("   ")]
+    html = (
+        f'<div class="output one-line notranslate"><div class="highlight"><pre>{"   ".join(groups)}\n</pre></div></div>'
+    )
+    return nodes.raw("", html, format="html")
+
+
 class Boxes(SphinxPostTransform):
     # After the titles of exercises and solutions are resolved (20 to 22).
     default_priority = 30
@@ -59,20 +68,22 @@ class Boxes(SphinxPostTransform):
             box["ids"] = []  # the table keeps its name
             box += node
 
-        for node in self.document.findall(nodes.literal_block):
+        for node in list(self.document.findall(nodes.literal_block)):
             if "output" in node["classes"] and "\n" not in node.astext().strip():
-                node["classes"].append("one-line")
+                node.replace_self(one_line(node.astext()))
         for box in {id(node.parent): node.parent for node in self.document.findall(nodes.citation)}.values():
             self.list_sources(box)
 
     def list_sources(self, box):
-        """The works cited as a definition list: docutils' list of boxes carries roles that are no longer allowed."""
+        """The works cited as a list without numbers, for the pages cite by author and year.
+
+        docutils' list of boxes carries roles that are no longer allowed.
+        """
         sources = [child for child in box.children if isinstance(child, nodes.citation)]
-        listed = nodes.definition_list(classes=["sources"])
+        listed = nodes.bullet_list(classes=["sources"])
         for source in sources:
-            label, *text = source.children
-            term = nodes.term("", "", *label.children, ids=source["ids"])
-            listed += nodes.definition_list_item("", term, nodes.definition("", *text))
+            _, *text = source.children
+            listed += nodes.list_item("", *text, ids=source["ids"])
         box.children = [listed, *(child for child in box.children if child not in sources)]
         listed.parent = box
 

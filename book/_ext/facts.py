@@ -3,12 +3,13 @@
 {fact}`id` is a link to the statement with that id; its words are the statement's title. {fact-id}`id` shows the id.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
 from boxes import STATEMENTS
 from docutils import nodes
-from sphinx.environment.collectors import EnvironmentCollector
+from kept import collect
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
@@ -18,15 +19,26 @@ FILTER = (
     '<input type="search" placeholder="a word, an id, a page"></label> <output></output></div>'
 )
 
+# The lines of a page that hold its title and those of its statements, with their names.
+TITLED = re.compile(r"^(?:# .+|[`:]{3,}\{prf:.+|:label: .+)$", re.MULTILINE)
+
 
 def register(env):
-    """The facts by id; the page that is being read depends on them, and on the pages that give them their titles."""
+    """The facts by id; the page that is being read depends on them, and on the titles that other pages give them."""
     path = Path(env.srcdir, "book", "facts.toml")
-    facts = tomllib.loads(path.read_text(encoding="utf8"))
     env.note_dependency(str(path))
-    for page in {fact["page"] for fact in facts.values()}:
-        env.note_dependency(env.doc2path(f"book/{page}"))
-    return facts
+    vars(env).setdefault("pages_with_facts", set()).add(env.docname)
+    return tomllib.loads(path.read_text(encoding="utf8"))
+
+
+def pages_of_titles(app, env, added, changed, removed):
+    """The pages that list facts are read again where a title or the name of a statement has changed."""
+    before, env.titles_in_sources = getattr(env, "titles_in_sources", None), titles_in_sources(env)
+    return getattr(env, "pages_with_facts", ()) if env.titles_in_sources != before else ()
+
+
+def titles_in_sources(env):
+    return {page: TITLED.findall(Path(env.doc2path(page)).read_text(encoding="utf8")) for page in env.found_docs}
 
 
 def listed(found):
@@ -36,18 +48,9 @@ def listed(found):
     return found
 
 
-class StatementTitles(EnvironmentCollector):
-    """`env.statement_titles` holds the titles of a page's statements by their ids: whole pages load slowly."""
-
-    def process_doc(self, app, doctree):
-        titles = {node["label"]: node[0].deepcopy() for node in doctree.findall(lambda n: isinstance(n, STATEMENTS))}
-        vars(app.env).setdefault("statement_titles", {})[app.env.docname] = titles
-
-    def clear_doc(self, app, env, docname):
-        vars(env).setdefault("statement_titles", {}).pop(docname, None)
-
-    def merge_other(self, app, env, docnames, other):
-        vars(env).setdefault("statement_titles", {}).update(other.statement_titles)
+def titles_of(app, document):
+    """The titles of a page's statements by their ids: whole pages load slowly."""
+    return {node["label"]: node[0].deepcopy() for node in document.findall(lambda n: isinstance(n, STATEMENTS))}
 
 
 class FactLink(nodes.Inline, nodes.TextElement):
@@ -117,7 +120,7 @@ class RMSFacts(SphinxDirective):
     """The table of the verdicts for RMSNorm."""
 
     def run(self):
-        rows = ["| fact | for RMSNorm | in which form, or why not |", "|---|---|---|"]
+        rows = ["| fact | for RMSNorm | form or reason |", "|---|---|---|"]
         for id, fact in register(self.env).items():
             if rms := fact.get("rms"):
                 rows.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {rms['verdict']} | {rms.get('form', '')} |")
@@ -131,5 +134,6 @@ def setup(app):
     app.add_directive("fact-map", FactMap)
     app.add_directive("rms-facts", RMSFacts)
     app.add_post_transform(ResolveFacts)
-    app.add_env_collector(StatementTitles)
+    collect(app, "statement_titles", titles_of)
+    app.connect("env-get-outdated", pages_of_titles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ to build or read the book. {formal}`id` is a link to the formal statement of a f
 """
 
 import json
+import re
 from html import escape
 from pathlib import Path
 
@@ -46,10 +47,16 @@ class FormalProofs(SphinxDirective):
             lines += [f"### {{doc}}`{page}`", "", "| fact | formal statement and proof |", "|---|---|"]
             for id, fact in facts.items():
                 if fact["page"] == page:
-                    why = f": {reasons[id]}" if id in reasons else ""
+                    why = f": {with_links(reasons[id], facts)}" if id in reasons else ""
                     lines.append(f"| {{fact}}`{id}` `{id}`{{.fact-id}} | {{formal}}`{id}`{why} |")
             lines.append("")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def with_links(reason, facts):
+    """The ids in a reason as links; one without a hyphen may be a word of the sentence, unless something follows it."""
+    linked = re.compile(r"(?<=follows )\w[\w-]*|(?<=and )\w[\w-]*|\w+(?:-\w+)+")
+    return linked.sub(lambda word: f"{{fact-id}}`{word[0]}`" if word[0] in facts else word[0], reason)
 
 
 class ShowProofs(SphinxPostTransform):
@@ -82,6 +89,17 @@ class ShowProofs(SphinxPostTransform):
         return f"{page}#{fact}" if "line" in where else page
 
 
+def colour_proofs(app, env):
+    """`env.coloured_proofs` holds each file as text and in HTML, from an earlier build where it is the same."""
+    if app.builder.name != "html":
+        return
+    known = vars(env).setdefault("coloured_proofs", {})
+    for path in Path(app.srcdir, FOLDER).glob("*.v"):
+        text = path.read_text(encoding="utf8")
+        if known.get(path.stem, (None,))[0] != text:
+            known[path.stem] = (text, highlight(text, get_lexer_by_name("coq"), HtmlFormatter(nowrap=True)))
+
+
 def proof_pages(app):
     """A page for each file, in the book's layout and in colours; a link leads from each theorem to its statement."""
     if app.builder.name != "html":
@@ -90,7 +108,7 @@ def proof_pages(app):
     for path in sorted(Path(app.srcdir, FOLDER).glob("*.v")):
         docname = f"{FOLDER}/{path.stem}"
         stated = {where["line"]: fact for fact, where in facts.items() if where["file"] == path.name}
-        code = highlight(path.read_text(encoding="utf8"), get_lexer_by_name("coq"), HtmlFormatter(nowrap=True))
+        _, code = app.env.coloured_proofs[path.stem]
         lines = []
         for number, line in enumerate(code.splitlines(), start=1):
             if fact := stated.get(number):
@@ -110,5 +128,6 @@ def setup(app):
     app.add_role("formal", FormalRole())
     app.add_directive("formal-proofs", FormalProofs)
     app.add_post_transform(ShowProofs)
+    app.connect("env-updated", colour_proofs)
     app.connect("html-collect-pages", proof_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 """The glossary in the order of the alphabet, and below each term links to the first use on every page."""
 
 from docutils import nodes
-from kept import keep
+from kept import collect
 from sphinx.addnodes import pending_xref
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -26,13 +26,13 @@ class Alphabet(SphinxTransform):
             listed.children.sort(key=term_of)
 
 
-def uses_of(app, docname):
+def uses_of(app, document):
     """{term: the id of the section in which this page uses it first}
 
     The body of a proof, an exercise or a solution is a section as well, without an id in the page.
     """
     found = {}
-    for link in app.env.get_doctree(docname).findall(pending_xref):
+    for link in document.findall(pending_xref):
         if link["reftype"] == "term":
             section = link.parent
             while not isinstance(section, nodes.section) or section["ids"][0].endswith("-content"):
@@ -76,6 +76,6 @@ def in_order(env):
 def setup(app):
     app.add_transform(Alphabet)
     app.add_post_transform(Uses)
-    keep(app, "terms_used", uses_of, priority=500)
+    collect(app, "terms_used", uses_of)
     app.connect("env-updated", pages_of_uses, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,8 +16,8 @@ PACKAGE = "lnbook"
 class Module:
     """The names that a module imports, those it hands on where it does nothing else, and a hash of its code."""
 
-    def __init__(self, file, package):
-        tree = ast.parse(file.read_bytes())
+    def __init__(self, source, package):
+        tree = ast.parse(source)
         self.names = names_in(tree, package) | names_in_text(tree, package)
         only = all(isinstance(n, ast.Import | ast.ImportFrom) or says_only(n) for n in tree.body)
         self.handed_on = bound_names(tree, package) if only else None
@@ -25,11 +25,12 @@ class Module:
 
 
 class Code:
-    """The modules of lnbook below `root`, each read once."""
+    """The modules of lnbook below `root`, each read once; `known` holds those of earlier builds by their source."""
 
-    def __init__(self, root):
+    def __init__(self, root, known=None):
         self.root = root
         self.pins = (root / "requirements.txt").read_bytes()
+        self.known = {} if known is None else known
         self.modules = {}
 
     def names(self, cells):
@@ -53,9 +54,15 @@ class Code:
         if name not in self.modules:
             path = self.root.joinpath(*name.split("."))
             files = {path / "__init__.py": name, path.with_suffix(".py"): name.rpartition(".")[0]}
-            found = [Module(*pair) for pair in files.items() if name.split(".")[0] == PACKAGE and pair[0].is_file()]
-            self.modules[name] = found[0] if found else None
+            found = [pair for pair in files.items() if name.split(".")[0] == PACKAGE and pair[0].is_file()]
+            self.modules[name] = self.read(*found[0]) if found else None
         return self.modules[name]
+
+    def read(self, file, package):
+        source = file.read_bytes()
+        if self.known.get(str(file), (None,))[0] != source:
+            self.known[str(file)] = (source, Module(source, package))
+        return self.known[str(file)][1]
 
     def reached(self, names):
         """The modules that run when these names are imported, and those that these import in turn."""

@@ -98,14 +98,62 @@ function said(node) {
   return node.type === "semantics" || (node.type === "mrow" && node.children.length === 1) ? first : node;
 }
 
+// What is around pieces that stay on one line, or around a formula of a display.
+const around = (pieces, ...classes) =>
+  Object.assign(Object.create(pieces[0]), { children: pieces, classes, style: {}, attributes: {} });
+// How often something stands in a part; KaTeX makes one part of like signs side by side.
+const count = (node, inPart) =>
+  inPart(node) + (node.children ?? []).reduce((sum, part) => sum + count(part, inPart), 0);
+const brackets = (name) => (part) => (has(part, name) ? (part.text?.length ?? 1) : 0);
+const opens = (node) => count(node, brackets("mopen")) - count(node, brackets("mclose"));
+// The bars around a length or a number are the same on both sides.
+const bars = (node) => count(node, (part) => (has(part, "mtight") ? 0 : (part.text?.match(/[∣∥]/g)?.length ?? 0)));
+
+// The formulas of a display, which end with a place for a break, in the pieces between which a line may end: none
+// within parentheses or bars.
+function formulasOf(pieces) {
+  const formulas = [[]];
+  let held = [];
+  let inside = 0;
+  let between = 0;
+  pieces.forEach((piece, at) => {
+    const end = piece.children.findLastIndex((part) => has(part, "allowbreak"));
+    if (end > 0) piece.children.length = end - 1; // without the wide space, which book.css sets
+    held.push(piece);
+    inside += opens(piece);
+    between += bars(piece);
+    if ((inside <= 0 && between % 2 === 0) || at === pieces.length - 1) {
+      formulas.at(-1).push(held.length > 1 ? around(held, "held") : piece);
+      held = [];
+    }
+    if (end > 0) formulas.push([]);
+  });
+  return formulas;
+}
+
+function picture(tex, display) {
+  // Behind a wide space a formula ends, and the display may go on in the next line.
+  const breakable = display ? tex.replace(/\\q?quad\b/g, "$&\\allowbreak ") : tex;
+  const tree = katex.__renderToDomTree(breakable, { displayMode: display, strict: "error", output: "html" });
+  const whole = (display ? tree.children[0] : tree).children[0];
+  const formulas = display ? formulasOf(whole.children) : [whole.children];
+  if (formulas.length > 1) whole.classes.push("parts");
+  for (const piece of formulas.flat(2)) {
+    for (const one of has(piece, "held") ? piece.children : [piece]) one.children = lean(one.children);
+  }
+  whole.children = formulas.length > 1 ? formulas.map((formula) => around(formula)) : formulas[0];
+  return whole;
+}
+
 function render({ tex, display }) {
   try {
-    const formula = katex.__renderToDomTree(tex, { displayMode: display, strict: "error" });
-    const [spoken, picture] = (display ? formula.children[0] : formula).children;
+    const tree = katex.__renderToDomTree(tex, { displayMode: display, strict: "error" });
+    const formula = display ? tree.children[0] : tree;
+    const [spoken] = formula.children;
     spoken.children = spoken.children.map(said);
-    for (const piece of picture.children) piece.children = lean(piece.children);
-    (display ? formula.children[0] : formula).attributes["data-tex"] = `$${tex}$`;
-    return { html: formula.toMarkup() };
+    formula.attributes["data-tex"] = `$${tex}$`;
+    formula.children = [spoken, picture(tex, display)];
+    return { html: tree.toMarkup() };
   } catch (error) {
     return { error: error.message };
   }

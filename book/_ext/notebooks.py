@@ -22,10 +22,10 @@ logger = logging.getLogger(__name__)
 
 def start(app):
     """`env.page_names` holds the names that each page's cells use, `env.page_versions` the hash that follows."""
-    app.code = Code(Path(app.srcdir))
-    for kept in ("page_names", "page_versions"):
+    for kept in ("page_names", "page_versions", "known_modules"):
         if not hasattr(app.env, kept):
             setattr(app.env, kept, {})
+    app.code = Code(Path(app.srcdir), app.env.known_modules)
 
 
 def pages_of_changed_code(app, env, added, changed, removed):

@@ -8,6 +8,7 @@ import hashlib
 import re
 import shutil
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from npm import node_modules
@@ -16,11 +17,7 @@ from npm import node_modules
 OWN = {f"{name}.{kind}" for name in ("workbench", "steps", "one-page") for kind in ("css", "js")}
 USED = {"book.css", "colours.css", "katex/katex.css", "book.js"} | OWN
 
-# Pygments makes an element of each word and sign of code, with or without a colour in our style.
-STYLE = Path(__file__).parents[1] / "_assets" / "book.css"
-COLOURED = re.findall(r"\.(\w+)", "".join(re.findall(r"\.highlight :is\((.*?)\)", STYLE.read_text(encoding="utf8"))))
 CODE = re.compile("<pre>.*?</pre>", re.DOTALL)
-COLOURLESS = re.compile(rf'<span(?: class="(?!(?:{"|".join(COLOURED)})")[a-z]\w?")?>([^<]*)</span>')
 
 TYPEFACE = ["400-normal", "400-italic", "600-normal"]
 
@@ -30,8 +27,16 @@ def used(files):
     return [file for file in files if str(file.filename or "").removeprefix("_static/") in USED]
 
 
+@cache
+def colourless():
+    """The elements of code without a colour in our style: Pygments makes one of each word and sign."""
+    style = (Path(__file__).parents[1] / "_assets" / "book.css").read_text(encoding="utf8")
+    coloured = re.findall(r"\.(\w+)", "".join(re.findall(r"\.highlight :is\((.*?)\)", style)))
+    return re.compile(rf'<span(?: class="(?!(?:{"|".join(coloured)})")[a-z]\w?")?>([^<]*)</span>')
+
+
 def fill_page(app, pagename, templatename, context, doctree):
-    context["body"] = CODE.sub(lambda code: COLOURLESS.sub(r"\1", code[0]), context.get("body", ""))
+    context["body"] = CODE.sub(lambda code: colourless().sub(r"\1", code[0]), context.get("body", ""))
     context["css_files"] = used(context["css_files"])
     context["script_files"] = used(context["script_files"])
     upright = [f"_static/type/source-serif-4-latin-{style}.woff2" for style in TYPEFACE if "italic" not in style]

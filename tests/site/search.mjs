@@ -1,10 +1,10 @@
 // Asks the search of a built book: reads a list of questions, and writes for each the results, their snippets and what is
-// suggested. The folder _static is named on the command line.
+// suggested. The folder _static is named on the command line; with `bare` behind it the results are all that is written.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 
-const [folder] = process.argv.slice(2);
+const [folder, bare] = process.argv.slice(2);
 const received = {};
 const book = { receive: (name, value) => (received[name] = value) };
 const context = createContext({ book });
@@ -18,9 +18,10 @@ const search = book.searcher(load("search-index"));
 const answer = (question) => {
   const { results, suggestions } = search(question);
   const shown = results.slice(0, 20).map(({ snippet, ...entry }) => {
+    if (bare) return entry;
     const page = entry.url.match(/([\w-]+)\.html/)[1];
     return { ...entry, snippet: snippet(load(`search/${page}`)[entry.at]) };
   });
-  return { results: shown, suggestions: suggestions() };
+  return bare ? { results: shown } : { results: shown, suggestions: suggestions() };
 };
 process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answer)));

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 from unittest.mock import Mock
 
+import pytest
 from conftest import ROOT, build
 
 
@@ -88,3 +90,23 @@ def test_every_file_of_the_extensions_counts_for_what_sphinx_kept(tmp_path):
         versions.append(env_version(extensions))
     assert len(set(versions)) == len(files) + 1 > 2
     assert env_version(extensions) == versions[-1]  # what Python compiled meanwhile does not count
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "again"),
+    [
+        ("# Gain", "# Gains", True),
+        ("A title", "Another", True),
+        ("label: one", "label: other", True),
+        ("Prose", "Words", False),
+    ],
+)
+def test_the_pages_that_list_facts_are_read_again_where_a_title_or_a_name_has_changed(tmp_path, old, new, again):
+    from facts import pages_of_titles
+
+    page, text = tmp_path / "gain.md", "# Gain\n\nProse.\n\n```{prf:theorem} A title\n:label: one\n\nProse.\n```\n"
+    env = SimpleNamespace(found_docs={"book/gain"}, doc2path=lambda name: page, pages_with_facts={"book/index"})
+    page.write_text(text, encoding="utf8")
+    pages_of_titles(None, env, set(), set(), set())
+    page.write_text(text.replace(old, new), encoding="utf8")
+    assert set(pages_of_titles(None, env, set(), set(), set())) == ({"book/index"} if again else set())

@@ -1,4 +1,4 @@
-"""The boxes of formulas, code and figures: few, and those of formulas where KaTeX would put them."""
+"""The boxes of formulas: few, and where KaTeX would put them."""
 
 import json
 import re
@@ -33,8 +33,6 @@ const formulas = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 console.log(JSON.stringify(formulas.map(([tex, displayMode]) => katex.renderToString(tex, { displayMode }))));
 """
 
-FIGURE = re.compile('<svg class="ln-figure".*?</svg>', re.DOTALL)
-
 # What these pages have not is in MORE.
 PAGES = ["book/sharp-bounds.html", "book/epsilon.html"]
 FORMULAS = """() => [...document.querySelectorAll(".katex[data-tex]")].map((formula) => [
@@ -45,30 +43,35 @@ MORE = [
 ]
 
 
+def style_of(css, *, faces):
+    """The fonts of a style sheet, or else its other rules."""
+    font = re.compile(r"@font-face\{[^}]+\}")
+    return "".join(font.findall(css)) if faces else font.sub("", css)
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_each_sign_of_a_formula_stands_where_katex_puts_it(visit, built, page):
     tab = visit(page)
-    formulas = [*dict.fromkeys(map(tuple, tab.evaluate(FORMULAS) + MORE))]
+    # A wide space ends a formula of a display, and where the next one stands depends on the room.
+    formulas = [
+        [re.sub(r"\\q?quad\b", r"\;", tex), display]
+        for tex, display in dict.fromkeys(map(tuple, tab.evaluate(FORMULAS) + MORE))
+    ]
     modules = max(ROOT.glob("_build/npm/*/node_modules"), key=lambda path: path.stat().st_mtime)
     options = {"cwd": modules.parent, "capture_output": True, "encoding": "utf8", "return_completed_process": True}
     theirs = node(["-e", KATEX], input=json.dumps(formulas), **options)
-    ours = node([str(ROOT / "book/_ext/katex.mjs")], input=json.dumps(
-        [{"tex": tex, "display": display} for tex, display in formulas]), **options)  # fmt: skip
-    rules = re.sub(
-        r"@font-face\{[^}]+\}", "", (modules / "katex" / "dist" / "katex.min.css").read_text(encoding="utf8")
-    )
-    faces = re.findall(r"@font-face\{[^}]+\}", (built / "_static/katex/katex.css").read_text(encoding="utf8"))
-    fonts = "".join(faces).replace("url(fonts", "url(../_static/katex/fonts")
-    book = (built / "_static/book.css").read_text(encoding="utf8")
-    katex = f"{fonts}{rules}"
+    wanted = json.dumps([{"tex": tex, "display": display} for tex, display in formulas])
+    ours = node([str(ROOT / "book/_ext/katex.mjs")], input=wanted, **options)
+    rules = style_of((modules / "katex" / "dist" / "katex.min.css").read_text(encoding="utf8"), faces=False)
+    fonts = style_of((built / "_static/katex/katex.css").read_text(encoding="utf8"), faces=True)
+    katex = fonts.replace("url(fonts", "url(../_static/katex/fonts") + rules
     # The book's own rules for formulas, as far as they change how KaTeX's boxes are laid out.
+    book = (built / "_static/book.css").read_text(encoding="utf8")
     own = "".join(re.findall(r"^\.katex \.(?:katex-base|vlist|script) .*$", book, re.MULTILINE))
+    pictures = {katex: json.loads(theirs.stdout), katex + own: [made["html"] for made in json.loads(ours.stdout)]}
     seen = []
-    for style, pictures in (
-        (katex, json.loads(theirs.stdout)),
-        (katex + own, [x["html"] for x in json.loads(ours.stdout)]),
-    ):
-        boxes = "".join(f'<div class="one">x{picture}</div>' for picture in pictures)
+    for style, drawn in pictures.items():
+        boxes = "".join(f'<div class="one">x{picture}</div>' for picture in drawn)
         around = "body { font: 18px/1.6 serif; white-space: nowrap } .katex-display { margin: 0 }"
         tab.set_content(f"<!DOCTYPE html><style>{style} {around}</style>{boxes}")
         tab.evaluate("document.fonts.ready.then(() => 0)")
@@ -83,19 +86,3 @@ def test_each_sign_of_a_formula_stands_where_katex_puts_it(visit, built, page):
 def test_a_formula_is_of_few_elements(visit, page):
     tab = visit(page)
     assert tab.locator(".katex *").count() <= 25 * tab.locator(".katex-mathml").count()
-
-
-def test_only_what_has_a_colour_in_code_is_an_element(visit):
-    tab = visit("book/settled.html")
-    shades = tab.locator("pre").evaluate_all("""(all) => all.flatMap((code) => [...code.querySelectorAll("span")]
-      .map((word) => [word.className, getComputedStyle(word).color === getComputedStyle(code).color]))""")
-    assert len(shades) > 1000 and [name for name, plain in shades if plain] == []
-
-
-def test_a_figure_has_no_rule_for_the_whole_page_and_no_group_of_nothing(built):
-    figures = [
-        (path.name, figure) for path in built.glob("book/*.html") for figure in FIGURE.findall(path.read_text("utf8"))
-    ]
-    assert len(figures) > 50
-    for name, figure in figures:
-        assert "<style" not in figure and "<g>" not in figure and "<!--" not in figure, name

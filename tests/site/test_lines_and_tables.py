@@ -72,6 +72,16 @@ def test_on_a_telephone_the_rows_of_a_table_of_prose_are_blocks_with_the_names_o
     ]
 
 
+@pytest.mark.parametrize("page", ["batch-norm-or-layer-norm", "neighbours", "why-it-works"])
+def test_a_row_of_a_table_as_a_block_names_no_empty_cell_and_shows_no_tex(visit, page):
+    cells = visit(f"book/{page}.html", width=360).locator(".stacked td")
+    named = cells.evaluate_all(
+        "(all) => all.map((cell) => [cell.dataset.column, cell.textContent, cell.checkVisibility()])"
+    )
+    assert not any("\\" in column for column, _, _ in named)
+    assert all(shown == bool(text.strip()) for _, text, shown in named)
+
+
 @pytest.mark.parametrize("page", ["in-production", "conventions", "settled", "questions"])
 def test_on_a_telephone_no_table_with_two_columns_of_prose_scrolls(visit, page):
     tab = visit(f"book/{page}.html", width=360)
@@ -103,3 +113,80 @@ def test_on_a_telephone_what_is_printed_in_one_line_is_read_without_scrolling(vi
       .map((output) => [output.textContent, output.scrollWidth > output.clientWidth])""")
     assert len(outputs) > 10
     assert [text for text, cut in outputs if cut] == []
+
+
+# Of each display of several formulas: its TeX, and which of the formulas that fit into one line are broken.
+BROKEN = """() => [...document.querySelectorAll(".katex-display .parts")].map((display) => {
+  const broken = [...display.children].filter((formula) => {
+    const pieces = [...formula.querySelectorAll(".katex-base:not(.katex-base .katex-base)")];
+    const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+    const fits = boxes.reduce((sum, box) => sum + box.width, 0) < display.clientWidth - 1;
+    return fits && boxes.some((box, at) => at && box.left < boxes[at - 1].right - 1);
+  });
+  return [display.closest(".katex").dataset.tex, broken.map((part) => part.textContent)];
+})"""
+
+
+@pytest.mark.parametrize("page", ["epsilon", "in-production", "sharp-bounds", "why-it-works"])
+def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(visit, page):
+    tab = visit(f"book/{page}.html", width=360)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    displays = tab.evaluate(BROKEN)
+    assert displays and [formula for _, broken in displays for formula in broken] == []
+    assert all("quad" in tex and "allowbreak" not in tex for tex, _ in displays)
+
+
+def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
+    tab = visit("book/in-production.html", width=360)
+    mean, sum_of_squares = tab.locator(".katex-display .parts").first.locator(":scope > span").all()[:2]
+    assert sum_of_squares.bounding_box()["y"] > mean.bounding_box()["y"] + 20
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    assert sum_of_squares.bounding_box()["x"] > mean.bounding_box()["x"] + mean.bounding_box()["width"] + 20
+
+
+def test_an_output_of_one_line_goes_on_in_the_next_line_before_a_name(visit):
+    tab = visit("book/sensitivity.html", width=360)
+    lines = tab.locator(".one-line pre").evaluate_all("""(all) => all
+      .filter((output) => output.checkVisibility() && output.children.length > 1)
+      .map((output) => [output.textContent.trim(), [...output.children].map((group) => group.clientHeight)])""")
+    assert len(lines) > 5
+    for text, heights in lines:
+        assert text.count("   ") == len(heights) - 1
+        assert max(heights) == min(heights), text
+
+
+@pytest.mark.parametrize("page", ["backward-pass", "in-a-deep-network", "settled", "shift-invariance"])
+def test_no_line_of_code_must_be_scrolled_on_a_screen_of_1280_pixels(visit, page):
+    tab = visit(f"book/{page}.html", width=1280)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    cut = tab.locator(".cell_input pre").evaluate_all("""(all) => all
+      .filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.textContent)""")
+    assert cut == []
+
+
+def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
+    reasons = visit("book/machine-checked.html").get_by_role("cell").filter(has_text="not formal:")
+    for words, ids in [
+        ("follows sharp-polynomial", ["sharp-polynomial"]),
+        ("follows fold and", ["fold", "attn-key-constant"]),
+    ]:
+        links = reasons.filter(has_text=words).first.get_by_role("link").all()
+        assert [link.get_attribute("href").split("#")[1] for link in links] == ids
+    plain = reasons.filter(has_text="needs the symmetry of third derivatives")
+    assert plain.count() and plain.get_by_role("link").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 345])
+@pytest.mark.parametrize("page", ["404.html", "search.html", "book/bias.html"])
+def test_the_bar_fits_beside_a_scrollbar_and_on_the_smallest_telephone(visit, page, width):
+    assert visit(page, width=width).evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_bibliography_is_in_the_order_of_authors_and_shows_no_numbers(visit):
+    sources = visit("book/bibliography.html").locator(".sources > li").all_inner_texts()
+    assert len(sources) > 100 and not any(source[0].isdecimal() for source in sources)
+    begun = [
+        next(at for at, source in enumerate(sources) if source.startswith(name))
+        for name in ("Sanjeev Arora", "Biao Zhang")
+    ]
+    assert begun == sorted(begun) and begun[0] < 10

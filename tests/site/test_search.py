@@ -25,10 +25,10 @@ SAME_IN_BOTH = [
 
 @pytest.fixture(scope="module")
 def ask(built):
-    """A function from questions to what the search answers to each."""
+    """A function from questions to what the search answers to each; where it is bare, the results alone."""
 
-    def ask(*questions):
-        command = [str(Path(__file__).with_name("search.mjs")), str(built / "_static")]
+    def ask(*questions, bare=False):
+        command = [str(Path(__file__).with_name("search.mjs")), str(built / "_static"), *["bare"] * bare]
         text = json.dumps(questions)
         run = node(command, input=text, capture_output=True, encoding="utf8", return_completed_process=True)
         assert run.returncode == 0, run.stderr
@@ -51,7 +51,7 @@ def places(url):
 
 
 def test_what_people_type_finds_what_they_want_among_the_first_three(ask):
-    found = {query: urls(answer, 3) for query, answer in zip(QUERIES, ask(*QUERIES), strict=True)}
+    found = {query: urls(answer, 3) for query, answer in zip(QUERIES, ask(*QUERIES, bare=True), strict=True)}
     stand = {query: set().union(*map(places, three)) for query, three in found.items()}
     assert {query: found[query] for query, wanted in QUERIES.items() if not stand[query] & set(wanted)} == {}
 
@@ -66,21 +66,21 @@ def test_whole_questions_are_asked_too():
 
 
 def test_every_fact_is_found_first_by_its_id(ask):
-    answers = ask(*FACTS)
+    answers = ask(*FACTS, bare=True)
     assert [fact for fact, answer in zip(FACTS, answers, strict=True) if not urls(answer)[0].endswith(f"#{fact}")] == []
 
 
 def test_each_word_of_a_group_finds_what_the_others_find(ask):
     # What is the id of a fact finds the fact before the others.
     groups = [[words for words in group if words.replace(" ", "-") not in FACTS] for group in SYNONYMS["same"]]
-    answers = iter(ask(*(words for group in groups for words in group)))
+    answers = iter(ask(*(words for group in groups for words in group), bare=True))
     for group in groups:
         found = [urls(next(answers)) for _ in group]
         assert all(urls == found[0] for urls in found), group
 
 
 def test_spelling_plurals_and_hyphens_make_no_difference(ask):
-    answers = iter(ask(*(words for pair in SAME_IN_BOTH for words in pair)))
+    answers = iter(ask(*(words for pair in SAME_IN_BOTH for words in pair), bare=True))
     for pair in SAME_IN_BOTH:
         first, second = urls(next(answers)), urls(next(answers))
         assert first == second != [], pair

@@ -67,20 +67,21 @@ CUT_SILENTLY = """() => [...document.querySelectorAll("main *")].filter((box) =>
   return style.overflowX !== "auto" || style.maskImage === "none" || parseFloat(style.getPropertyValue("--more")) < 20;
 }).map((box) => `${box.className}: ${box.textContent.slice(0, 80)}`)"""
 
-# A formula is hundreds of boxes, and MathML besides: all of the colour around them, and nothing that takes the focus or
-# has a name or an id (as checked here). In axe's eyes one word stands for it.
+# A formula is hundreds of boxes, and MathML besides: all of the colour around them, on no ground of their own, and
+# nothing that takes the focus or has a name or an id (as checked here). In axe's eyes one word stands for it.
 ONE_WORD_A_FORMULA = """() => {
-  const shade = (element) => getComputedStyle(element).color;
-  for (const box of document.querySelectorAll(".katex-html")) {
-    const around = shade(box.closest(".math").parentElement);
-    const strange = [...box.querySelectorAll("*")].find((part) => shade(part) !== around);
-    if (strange) throw new Error(`a formula with a colour of its own: ${box.textContent}`);
-    const part = box.parentElement.querySelector("[tabindex], [role], [href], [id], [aria-label], [aria-labelledby]");
+  const shade = (style) => [style.color, style.backgroundColor, style.backgroundImage, style.opacity].join();
+  for (const formula of document.querySelectorAll(".katex")) {
+    const { color } = getComputedStyle(formula.closest(".math").parentElement);
+    const around = [color, "rgba(0, 0, 0, 0)", "none", "1"].join();
+    const boxes = [formula.closest(".math"), formula, ...formula.querySelectorAll(".katex-html, .katex-html *")];
+    const strange = boxes.find((part) => shade(getComputedStyle(part)) !== around);
+    if (strange) throw new Error(`a formula with a colour of its own: ${formula.textContent}`);
+    const part = formula.querySelector("[tabindex], [role], [href], [id], [aria-label], [aria-labelledby]");
     if (part) throw new Error(`a formula with more than signs: ${part.outerHTML}`);
-    box.textContent = "formula";
-    const spoken = box.parentElement.querySelector("math");
-    if (spoken) spoken.textContent = "formula";
   }
+  document.querySelectorAll(".katex").forEach((formula) => formula.replaceWith("formula"));
+  document.querySelectorAll("span.math:not([id])").forEach((formula) => formula.replaceWith(...formula.childNodes));
 }"""
 
 # Marks one text of each kind for axe, which needs milliseconds for the contrast of each of thousands. Two are of one
@@ -201,6 +202,7 @@ def for_everyone(tab, every_rule):
             yield f"wider than {width} px"
     yield from (f"cut without a sign: {text}" for text in tab.evaluate(CUT_SILENTLY))
     tab.evaluate(ONE_WORD_A_FORMULA)
+    tab.evaluate(Axe().axe_script)
     # The lists beside the text scroll by themselves; whole, none of their links is covered.
     tab.add_style_tag(
         content="#chapters, .sections { position: static; height: auto; max-height: none; overflow: visible }"
@@ -218,7 +220,6 @@ def for_everyone(tab, every_rule):
 def by_axe(tab, width, theme, every_rule):
     # In the dark only colours differ, and on a telephone only what fits.
     if width == 1280 or every_rule:
-        tab.evaluate(Axe().axe_script)
         tab.evaluate(ONE_TEXT_OF_EACH_KIND)
         yield from faults_of(tab, width, theme, "[data-kind]", runOnly=["color-contrast"])
     if theme == "light" and (width == 1280 or every_rule):
@@ -228,7 +229,8 @@ def by_axe(tab, width, theme, every_rule):
 
 
 def faults_of(tab, width, theme, within=None, **options):
-    found = Axe().run(tab, within, {"resultTypes": ["violations", "incomplete"], **options}).response
+    asked = {"resultTypes": ["violations", "incomplete"], **options}
+    found = tab.evaluate("([within, options]) => axe.run(within ?? document, options)", [within, asked])
     unsure = [fault for fault in found["incomplete"] if fault["id"] == "color-contrast"]
     for fault in found["violations"] + unsure:
         for node in fault["nodes"]:

@@ -321,7 +321,7 @@ def scaled_and_recentred_weights(statement):
         assert holds(statement, 1, names, start="and $", end=". Replacing")
         assert close(core(scaled, 2), names["u"]) == chain_holds(statement.tex("unless"), names)
         assert holds(statement, 2, names, start="With $", end=", unless")
-    statement.says("for every $x$", "at every $x$", "changes nothing at every")
+    statement.says("for every $x$", "at every $x$", "changes nothing at any")
     W, x, p = Matrix([[1, 2], [0, 3], [5, -1]]), Matrix([2, 1]), Matrix([1, 7])
     changed = value(
         re.search(r"W \\to ([^$]*)\$", statement.text)[1], {"W": W, "p": p, r"\mathbf{1}": sympy.ones(3, 1)}
