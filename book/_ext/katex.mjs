@@ -101,9 +101,9 @@ function said(node) {
 // What is around pieces that stay on one line, or around a formula of a display.
 const around = (pieces, ...classes) =>
   Object.assign(Object.create(pieces[0]), { children: pieces, classes, style: {}, attributes: {} });
-// How often something stands in a part; KaTeX makes one part of like signs side by side.
+// How often something stands in a part; a bracket with an exponent is one within one, and like signs are one part.
 const count = (node, inPart) =>
-  inPart(node) + (node.children ?? []).reduce((sum, part) => sum + count(part, inPart), 0);
+  inPart(node) || (node.children ?? []).reduce((sum, part) => sum + count(part, inPart), 0);
 const brackets = (name) => (part) => (has(part, name) ? (part.text?.length ?? 1) : 0);
 const opens = (node) => count(node, brackets("mopen")) - count(node, brackets("mclose"));
 // The bars around a length or a number are the same on both sides.

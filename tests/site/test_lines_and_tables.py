@@ -136,6 +136,32 @@ def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(vis
     assert all("quad" in tex and "allowbreak" not in tex for tex, _ in displays)
 
 
+# Where the lines of displays end: the TeX and what stands before, unless what belongs together is wider than a line.
+ENDS = """() => [...document.querySelectorAll(".katex-display > .katex")].flatMap((display) => {
+  const pieces = [...display.querySelectorAll(".katex-base")];
+  const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+  const tooWide = (held) => held && boxes.reduce((sum, box, at) => sum + (held.contains(pieces[at]) ? box.width : 0), 0)
+    > display.parentElement.clientWidth;
+  return pieces.slice(1).flatMap((piece, at) => {
+    const words = pieces.slice(0, at + 1).map((before) => before.textContent).join("");
+    const ends = boxes[at + 1].left < boxes[at].right - 1;
+    return ends && !tooWide(piece.closest(".held")) ? [[display.dataset.tex, words]] : [];
+  });
+})"""
+
+
+def test_no_line_of_a_display_ends_within_parentheses_or_bars(visit):
+    ends = []
+    for page in ("epsilon", "in-production", "sharp-bounds", "why-it-works"):
+        tab = visit(f"book/{page}.html", width=360)
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        ends += tab.evaluate(ENDS)
+    assert len(ends) > 40
+    for tex, words in ends:
+        assert words.count("(") <= words.count(")"), tex
+        assert words.count("∣") % 2 == words.count("∥") % 2 == 0, tex
+
+
 def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
     tab = visit("book/in-production.html", width=360)
     mean, sum_of_squares = tab.locator(".katex-display .parts").first.locator(":scope > span").all()[:2]
