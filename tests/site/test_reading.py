@@ -168,8 +168,8 @@ def test_a_link_into_something_folded_unfolds_it(visit):
     expect(tab.locator(f"#{inside}")).to_be_visible()
 
 
-# Numbers what the keyboard should reach, and notes at each Tab, once the key is up, where the focus is: a number, whether
-# it shows, and whether it is in sight; nothing more once it is back at the browser's own controls.
+# Numbers what the keyboard should reach, and notes at each Tab, once the key is up, where the focus is and whether that
+# is marked and in sight; nothing more once it is back at the browser's own controls.
 NOTE_STOPS = """() => {
   const all = [...document.querySelectorAll("a[href], button, input, textarea, select, summary, [tabindex='0']")];
   window.stops = all.filter((element) => element.checkVisibility({ visibilityProperty: true }));
