@@ -397,7 +397,7 @@ def the_norm_on_a_row_of_variance_1(statement):
     assert operator_norm(names["J"]) < term(statement, "the norm is below")
     assert close(operator_norm(names["J"]), term(statement, "the norm is below"), R(1, 10**5))
     assert holds(statement, 1, names)
-    statement.says("for being not Lipschitz")
+    statement.says("because it is not Lipschitz")
 
 
 @reads("sharp-bounds-wrong-one-norm-is-as-good-as")
@@ -421,4 +421,4 @@ def a_subtracted_branch(statement):
     assert 1 + abs(s) / sqrt(eps) == term(statement, "the bound says")
     slopes = [1, *[1 + s_slope(s, eps, k) for k in range(9)]]
     assert max(abs(slope) for slope in slopes) == term(statement, "the constant is")
-    statement.says("in fact no")
+    statement.says("gives the same bound for both, but the constants differ")
