@@ -30,7 +30,7 @@ def rows_and_columns_of_a_table(statement):
     assert near(columns[1], (first[1], second[1]))
     later = found(
         statement,
-        r"second row of the layer normalization is \$([^$]*)\$, and its first row stays.*second column becomes \$([^$]*)\$",
+        r"second row of the layer normalization is \$([^$]*)\$.*first row stays.*second column becomes \$([^$]*)\$",
     )
     assert near(later[0], changed)
     assert near(later[1], (first[1], changed[1]))
