@@ -30,12 +30,7 @@ FIRST = {"KaTeX_Main-Regular.woff2", "KaTeX_Math-Italic.woff2"}
 # KaTeX's HTML: MathML, then a picture in pieces, between which a line may end.
 PICTURE = '<span class="katex"><span class="katex-html" aria-hidden="true">'
 PIECE, END = '<span class="katex-base">', "</span></span>"
-END_OF_DISPLAY = END + "</span>"
-# The end of a piece where a formula of a display ends: a wide space, a place for a break, the narrow space of a comma.
-SPACE = r'<span class="mspace" style="margin-right:[^"]+;"></span>'
-GAP = re.compile(rf'{SPACE}<span class="mspace allowbreak"></span>(?:{SPACE})?</span>$')
-# The bars around a length or a number: the same on both sides.
-BAR = re.compile(r'<span class="mord">[∣∥]</span>')
+CLASS, NOT = re.compile(r"\.([A-Za-z][\w-]*)"), re.compile(r":not\([^)]*\)")
 # What touches a formula: brackets, quotation marks, a comma, the two letters of "$i$th".
 BEFORE = re.compile(r"[^\w\s–—-]+$")
 AFTER = re.compile(r"^(?=\S)[^\w\s]*(\w{1,2}\b)?")
@@ -128,16 +123,17 @@ def place_of(source, line, words):
 
 
 def write_style(formulas, wanted, target):
-    """KaTeX's style sheet and fonts, as far as the book's formulas use them."""
+    """KaTeX's rules and fonts, as far as the book's formulas use them."""
     dist = formulas.modules / "katex" / "dist"
     css = (dist / "katex.min.css").read_text(encoding="utf8")
     used = {name for key in wanted for c in re.findall('class="([^"]+)"', formulas.html(key)) for name in c.split()}
-    families, bold = {"KaTeX_Main"}, False
+    families, bold, rules = {"KaTeX_Main"}, False, []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css):
-        classes = [set(re.findall(r"\.([\w-]+)", selector)) for selector in selectors.split(",")]
-        if any(names and names <= used for names in classes):
+        at_work = [one for one in selectors.split(",") if set(CLASS.findall(NOT.sub("", one))) <= used]
+        if at_work and selectors != "@font-face":
             families |= set(re.findall(r"font-family:(\w+)", body))
             bold = bold or "font-weight:700" in body
+            rules.append(f"{','.join(at_work)}{{{body}}}")
 
     shutil.rmtree(target, ignore_errors=True)
     (target / "fonts").mkdir(parents=True)
@@ -153,7 +149,8 @@ def write_style(formulas, wanted, target):
             place = f"data:font/woff2;base64,{b64encode((dist / place).read_bytes()).decode()}"
         return re.sub(r"src:[^}]+", f'src:url({place}) format("woff2")', match[0])
 
-    (target / "katex.css").write_text(re.sub(r"@font-face\{[^}]+\}", face, css), encoding="utf8")
+    faces = map(face, re.finditer(r"@font-face\{[^}]+\}", css))
+    (target / "katex.css").write_text("".join([*faces, *rules]), encoding="utf8")
 
 
 class Marks(SphinxPostTransform):
@@ -184,25 +181,6 @@ def with_marks(html, before, after):
     )
 
 
-def in_parts(html):
-    """A display that goes on in the next line between its formulas, or else outside of parentheses and bars."""
-    opening, *pieces = html.removesuffix(END_OF_DISPLAY).split(PIECE)
-    parts, held, depth, bars = [""], [], 0, 0
-    for number, piece in enumerate(pieces, start=1):
-        held.append(PIECE + GAP.sub("</span>", piece))
-        depth += piece.count('class="mopen') - piece.count('class="mclose')
-        bars += len(BAR.findall(piece))
-        if (depth <= 0 and bars % 2 == 0) or number == len(pieces):
-            parts[-1] += f'<span class="held">{"".join(held)}</span>' if len(held) > 1 else held[0]
-            held = []
-        if GAP.search(piece):
-            parts.append("")
-    if len(parts) > 1:  # book.css sets their distance
-        opening = opening.replace('"katex-html"', '"katex-html parts"')
-        parts = [f"<span>{part}</span>" for part in parts]
-    return opening + "".join(parts) + END_OF_DISPLAY
-
-
 def visit_inline(self, node):
     html = self.builder.app.formulas.html(key_of(node))
     before, after = (escape(node.get(name, "")) for name in ("before", "after"))
@@ -214,7 +192,7 @@ def visit_inline(self, node):
 
 def visit_display(self, node):
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
-    self.body.append(f'<div class="scroll">{in_parts(self.builder.app.formulas.html(key_of(node)))}</div>')
+    self.body.append(f'<div class="scroll">{self.builder.app.formulas.html(key_of(node))}</div>')
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")

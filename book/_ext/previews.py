@@ -70,11 +70,9 @@ def is_output(node):
 
 
 def spoken(element):
-    """MathML in one line of text: fractions with a slash, roots with their sign, the TeX left out."""
+    """MathML in one line of text: fractions with a slash, roots with their sign."""
     parts = [spoken(child) for child in element]
     match element.tag.rpartition("}")[2]:
-        case "annotation":
-            return ""
         case "mfrac":
             return "/".join(part if len(part) == 1 else f"({part})" for part in parts)
         case "msqrt":

@@ -217,7 +217,7 @@ CONCEPTS = ["layer-normalization", "bias", "gain", "epsilon", "jacobian", "sensi
 
 TOO_WIDE = """() => [...document.querySelectorAll("main .math .scroll")]
   .filter((box) => !box.closest("details, .cell_output") && box.scrollWidth > box.clientWidth + 1)
-  .map((box) => box.querySelector("annotation").textContent)"""
+  .map((box) => box.querySelector(".katex").dataset.tex)"""
 
 
 def test_the_formulas_of_the_concepts_fit_a_telephone(visit):

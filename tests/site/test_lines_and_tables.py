@@ -19,7 +19,7 @@ PARTED = r"""() => {
     const before = text.previousNode();
     const first = pieces[0].getBoundingClientRect(), last = pieces.at(-1).getBoundingClientRect();
     if (/[(\["“]$/.test(before?.data) && place(before, before.length - 1).right > first.left + 1) return true;
-    text.currentNode = [...pieces.at(-1).querySelectorAll("*")].at(-1);
+    text.currentNode = pieces.at(-1);
     let after = text.nextNode();
     while (after && pieces.at(-1).contains(after)) after = text.nextNode();
     return /^[,.;:!?)\]”]/.test(after?.data) && place(after, 0).left < last.right - 1;
@@ -42,7 +42,7 @@ def test_the_marks_around_a_formula_are_heard_and_the_formula_is_heard_once(visi
     item = visit("book/layer-normalization.html").locator("#def-core-mean p", has_text="For every")
     heard = item.evaluate("""(paragraph) => {
       const copy = paragraph.cloneNode(true);
-      copy.querySelectorAll("[aria-hidden=true], annotation").forEach((part) => part.remove());
+      copy.querySelectorAll("[aria-hidden=true]").forEach((part) => part.remove());
       return copy.textContent.replace(/\\s+/g, " ");
     }""")
     assert heard == "For every z and every ε>0 (and at ε=0 where q>0) the coordinates of uε(z) add up to 0."
@@ -123,7 +123,7 @@ BROKEN = """() => [...document.querySelectorAll(".katex-display .parts")].map((d
     const fits = boxes.reduce((sum, box) => sum + box.width, 0) < display.clientWidth - 1;
     return fits && boxes.some((box, at) => at && box.left < boxes[at - 1].right - 1);
   });
-  return [display.closest(".katex").querySelector("annotation").textContent, broken.map((part) => part.textContent)];
+  return [display.closest(".katex").dataset.tex, broken.map((part) => part.textContent)];
 })"""
 
 
@@ -134,6 +134,32 @@ def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(vis
     displays = tab.evaluate(BROKEN)
     assert displays and [formula for _, broken in displays for formula in broken] == []
     assert all("quad" in tex and "allowbreak" not in tex for tex, _ in displays)
+
+
+# Where the lines of displays end: the TeX and what stands before, unless what belongs together is wider than a line.
+ENDS = """() => [...document.querySelectorAll(".katex-display > .katex")].flatMap((display) => {
+  const pieces = [...display.querySelectorAll(".katex-base")];
+  const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+  const tooWide = (held) => held && boxes.reduce((sum, box, at) => sum + (held.contains(pieces[at]) ? box.width : 0), 0)
+    > display.parentElement.clientWidth;
+  return pieces.slice(1).flatMap((piece, at) => {
+    const words = pieces.slice(0, at + 1).map((before) => before.textContent).join("");
+    const ends = boxes[at + 1].left < boxes[at].right - 1;
+    return ends && !tooWide(piece.closest(".held")) ? [[display.dataset.tex, words]] : [];
+  });
+})"""
+
+
+def test_no_line_of_a_display_ends_within_parentheses_or_bars(visit):
+    ends = []
+    for page in ("epsilon", "in-production", "sharp-bounds", "why-it-works"):
+        tab = visit(f"book/{page}.html", width=360)
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        ends += tab.evaluate(ENDS)
+    assert len(ends) > 40
+    for tex, words in ends:
+        assert words.count("(") <= words.count(")"), tex
+        assert words.count("∣") % 2 == words.count("∥") % 2 == 0, tex
 
 
 def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):

@@ -29,7 +29,8 @@
   const titleOf = (heading) => {
     const words = heading.cloneNode(true);
     findAll(".caption-number, .fact-id, .checked, .cite, .headerlink", words).forEach((part) => part.remove());
-    for (const formula of findAll(".katex", words)) formula.replaceWith(`$${find("annotation", formula).textContent}$`);
+    // Only the first of the pieces of a formula that marks touch has its TeX.
+    for (const formula of findAll(".katex", words)) formula.replaceWith(formula.dataset.tex ?? "");
     return words.textContent.trim().replace(/\s+/g, " ");
   };
   const entry = (id) => {
