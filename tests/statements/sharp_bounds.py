@@ -220,7 +220,7 @@ def constant(d):
 
 @reads("sharp-max-norm")
 def the_constant_in_the_largest_coordinate(statement):
-    texts = {name: re.search(rf"{name}_m &?= (.*?)(?:, \\qquad| \. \\end)", statement.text)[1] for name in "AB"}
+    texts = {name: re.search(rf"{name}_m &?= (.*?)(?:, \\\\| \. \\end)", statement.text)[1] for name in "AB"}
     for d in (2, 3, 5, 60):
         for m in {1, d // 2, d - 1}:
             a, b, top = inner(d, m)
