@@ -225,6 +225,15 @@ def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
     assert plain.count() and plain.get_by_role("link").count() == 0
 
 
+def test_on_a_telephone_long_names_of_files_and_functions_end_a_line_between_words(visit):
+    proofs = visit("book/machine-checked.html", width=360)
+    boxes = proofs.locator(".table-scroll").evaluate_all("(all) => all.map((b) => b.scrollWidth - b.clientWidth)")
+    assert len(boxes) > 15 and max(boxes) <= 1
+    names = visit("book/api.html", width=360).locator(".sig-name")
+    lines = names.evaluate_all("(all) => all.map((name) => name.getClientRects().length)")
+    assert len(lines) > 40 and set(lines) == {1}
+
+
 @pytest.mark.parametrize("width", [320, 345])
 @pytest.mark.parametrize("page", ["404.html", "search.html", "book/bias.html"])
 def test_the_bar_fits_beside_a_scrollbar_and_on_the_smallest_telephone(visit, page, width):
