@@ -58,9 +58,9 @@ def is_root():
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def launch(playwright):
+def launch(chromium, *switches):
     """A headless browser. Playwright leaves the sandbox off unless told; Chromium refuses to start with it as root."""
-    return playwright.chromium.launch(executable_path=found(), args=QUIET, chromium_sandbox=not is_root())
+    return chromium.launch(executable_path=found(), args=[*QUIET, *switches], chromium_sandbox=not is_root())
 
 
 if __name__ == "__main__":
