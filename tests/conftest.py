@@ -21,7 +21,8 @@ settings.register_profile(
 LONG = [
     "site/test_walk.py",
     *("test_accuracy.py", "test_conformance.py", "test_conformance_mistakes.py"),
-    *("site/test_still.py", "site/test_build.py", "site/test_reading.py", "site/test_lab.py", "site/test_sliders.py"),
+    *("site/test_reading.py", "site/test_still.py", "site/test_build.py"),
+    *("site/test_lines_and_tables.py", "site/test_lab.py", "site/test_sliders.py"),
 ]
 
 

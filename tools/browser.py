@@ -20,8 +20,8 @@ PLACES = [
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 ]
 ADVICE = "no browser found: install Chromium or Google Chrome, or run `playwright install chromium` in the environment"
-# For each window Chromium prepares two pages for the list below its address, which nobody sees. The other features are
-# those that Playwright leaves out, since this option takes the place of its own.
+# For each window Chromium prepares two pages for the list below its address, which nobody sees. This option takes the
+# place of Playwright's own; of the features named there, the other list keeps those that touch these tests.
 UNSEEN = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
 LEFT_OUT_BY_PLAYWRIGHT = [
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "MediaRouter"),

@@ -11,7 +11,7 @@ import numpy as np
 
 def fractions(array):
     """The exact value of every number of a float array."""
-    return np.vectorize(lambda x: Fraction(float(x)), otypes=[object])(array)
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(array, np.float64))
 
 
 def root(x):

@@ -76,7 +76,7 @@ class Layer:
         self.tolerance = 16 if self.digits > 11 else 2
 
     def rounded(self, values):
-        return np.vectorize(float, otypes=[np.float64])(np.asarray(values)).astype(self.dtype)
+        return np.asarray(values, np.float64).astype(self.dtype)
 
     def arguments(self, z, gain, bias, cotangent=None):
         z = self.rounded(z)

@@ -34,15 +34,22 @@ def lab(tmp_path_factory):
         server.terminate()
 
 
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One tab for all pages: what JupyterLab loads once it need not load again."""
+    tab = browser.new_page()
+    yield tab
+    tab.close()
+
+
 def cells(path):
     return [(cell.cell_type, cell.source, dict(cell.metadata)) for cell in jupytext.read(path).cells]
 
 
 @pytest.mark.parametrize("page", ["gain", "shift-invariance"])
-def test_a_page_runs_as_a_notebook_and_is_saved_unharmed(lab, browser, page):
+def test_a_page_runs_as_a_notebook_and_is_saved_unharmed(lab, tab, page):
     address, folder = lab
     before = cells(folder / "book" / f"{page}.md")
-    tab = browser.new_page()
     tab.goto(f"{address}/lab/tree/book/{page}.md?reset&token=book")
     tab.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=60_000)
     tab.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
@@ -55,4 +62,3 @@ def test_a_page_runs_as_a_notebook_and_is_saved_unharmed(lab, browser, page):
     tab.keyboard.press("Control+s")
     tab.locator(".jp-mod-dirty").first.wait_for(state="detached", timeout=30_000)
     assert cells(folder / "book" / f"{page}.md") == before
-    tab.close()
