@@ -82,7 +82,10 @@ class ShowProofs(SphinxPostTransform):
         words = f"{where['file']}, line {where['line']}" if "line" in where else name
         if self.app.builder.name != "html":
             return nodes.Text(words)
-        return nodes.reference("", words, refuri=self.address(name, where), internal=False)
+        link = nodes.reference("", "", refuri=self.address(name, where), internal=False)
+        # The name of a file may go on in the next line behind each of its words, as in a table on a phone.
+        link += nodes.raw("", escape(words).replace("_", "_<wbr>"), format="html")
+        return link
 
     def address(self, fact, where):
         page = self.app.builder.get_relative_uri(self.env.docname, f"{FOLDER}/{Path(where['file']).stem}")

@@ -207,6 +207,29 @@ def test_no_line_of_a_display_ends_within_parentheses_or_bars(visit):
         assert words.count("∣") % 2 == words.count("∥") % 2 == 0, tex
 
 
+# Where the lines of formulas in a paragraph end: what stands before and what behind.
+TORN = """() => [...document.querySelectorAll("main span.math")].filter((formula) => formula.checkVisibility())
+  .flatMap((formula) => {
+    const pieces = [...formula.querySelectorAll(".katex-base")];
+    const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+    const words = (some) => some.map((piece) => piece.textContent).join("");
+    return pieces.slice(1).flatMap((piece, at) => boxes[at + 1].left < boxes[at].right - 1
+      ? [[words(pieces.slice(0, at + 1)), words(pieces.slice(at + 1))]] : []);
+  })"""
+
+
+def test_a_short_formula_in_a_paragraph_is_not_torn_within_parentheses(visit):
+    torn = []
+    for page in ("epsilon", "shift-invariance", "settled"):
+        tab = visit(f"book/{page}.html", width=360)
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        torn += tab.evaluate(TORN)
+    assert len(torn) > 40
+    within = [(before, behind) for before, behind in torn if before.count("(") > before.count(")")]
+    short = [before + behind for before, behind in within if len(before[before.index("(") :] + behind) <= 20]
+    assert short == []
+
+
 def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
     tab = visit("book/in-production.html", width=360)
     mean, sum_of_squares = tab.locator(".katex-display .parts").first.locator(":scope > span").all()[:2]
@@ -245,6 +268,15 @@ def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
         assert [link.get_attribute("href").split("#")[1] for link in links] == ids
     plain = reasons.filter(has_text="needs the symmetry of third derivatives")
     assert plain.count() and plain.get_by_role("link").count() == 0
+
+
+def test_on_a_telephone_long_names_of_files_and_functions_end_a_line_between_words(visit):
+    proofs = visit("book/machine-checked.html", width=360)
+    boxes = proofs.locator(".table-scroll").evaluate_all("(all) => all.map((b) => b.scrollWidth - b.clientWidth)")
+    assert len(boxes) > 15 and max(boxes) <= 1
+    names = visit("book/api.html", width=360).locator(".sig-name")
+    lines = names.evaluate_all("(all) => all.map((name) => name.getClientRects().length)")
+    assert len(lines) > 40 and set(lines) == {1}
 
 
 @pytest.mark.parametrize("width", [320, 345])

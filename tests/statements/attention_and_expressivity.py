@@ -189,10 +189,10 @@ def the_folded_logit(statement):
         "b_k": Matrix([3, 5]),
         "b_v": Matrix([7, 1]),
     }
-    names["G"] = value(found(statement, r"\\qquad G = (.*?) \. \\end"), names)
-    A = value(found(statement, r"\\qquad A = (.*?) , \\\\ c"), names)
-    c = value(found(statement, r"\\\\ c = (.*?) , \\qquad G"), names)
-    plain, folded = statement.tex("positions $i$ and $j$ be"), found(statement, r"gathered\} (u_i.*?) , \\qquad A")
+    names["G"] = value(found(statement, r"\\\\ G = (.*?) \. \\end"), names)
+    A = value(found(statement, r"\\\\ A = (.*?) , \\\\ c"), names)
+    c = value(found(statement, r"\\\\ c = (.*?) , \\\\ G"), names)
+    plain, folded = statement.tex("positions $i$ and $j$ be"), found(statement, r"gathered\} (u_i.*?) , \\\\ A")
     left, right = re.fullmatch(r"\\langle (.*),\\; (.*)\\rangle", plain).groups()
     differences = []
     for z in ((1, 2, 3), (5, 0, 1)):
@@ -354,10 +354,10 @@ def scale_and_shift_absorb(statement):
         r"(?<![\w'])1(?= \+ s)|(?<=- )1(?= ,)|(?<=\()1(?= \+ s)", "E", found(statement, r"gathered\} (.*?) \\end")
     )
     names["E"] = ones
-    equation, scale, shift = re.fullmatch(r"(.*) , \\\\ s' = (.*) , \\quad t' = (.*) ,", text).groups()
+    equation, scale, shift = re.fullmatch(r"(.*?) , \\\\ s' = (.*) , \\\\ t' = (.*) ,", text).groups()
     names |= {"s'": value(scale, names), "t'": value(shift, names)}
     names["u"] = Matrix(names["u"])
-    assert chain_holds(equation, names)
+    assert chain_holds(equation.replace(r"\\ =", "="), names)
     assert re.search(
         r"\$S = 0\$, \$T = 0\$ and \$\\gamma = 2 \\cdot \\mathbf\{1\}\$ the left side is \$2u\$ at \$c = 0\$",
         statement.text,
@@ -426,7 +426,9 @@ def three_conditions(statement):
 
 @reads(CORRECTION + "the-affine-norm-before-adaln-does")
 def nothing_for_the_functions(statement):
-    statement.says("For the set of functions nothing", "affinely with a constant", "where the constant is missing")
+    statement.says(
+        "It adds nothing to the set of functions", "affinely with a constant", "where the constant is missing"
+    )
 
 
 @reads(CORRECTION + "a-second-norm-behind-adaln-is")

@@ -29,14 +29,15 @@ def rows_and_columns_of_a_table(statement):
     assert near(columns[0], (first[0], second[0]))
     assert near(columns[1], (first[1], second[1]))
     later = found(
-        statement, r"second row of the layer is \$([^$]*)\$ and its first row stays.*second column becomes \$([^$]*)\$"
+        statement,
+        r"second row of the layer normalization is \$([^$]*)\$.*first row stays.*second column becomes \$([^$]*)\$",
     )
     assert near(later[0], changed)
     assert near(later[1], (first[1], changed[1]))
     assert first[0] == changed[0] - 4
     values = found(statement, r"different numbers become \$([^$]*)\$ and \$([^$]*)\$, or \$([^$]*)\$ and \$([^$]*)\$")
     assert [value(one) for one in values] == [-1, 1, 1, -1]
-    statement.says("in both samples", "too small to matter")
+    statement.says("so an entry of each sample changes", "too small to matter")
 
 
 @reads("bn-ex-count")
@@ -120,7 +121,7 @@ def group_normalization_is_not_causal(statement):
 @reads(WRONG + "in-use-it-must-give-what")
 def twenty_layers_on_one_batch(statement):
     n = term(statement, "one batch of")
-    shorter = term(statement, "shortens its core by")
+    shorter = term(statement, "multiplies its core by")
     assert shorter == sqrt((n - 1) / n)
     power, digits = statement.tex("twenty of them by").split(r"\approx")
     assert value(power) == shorter**20
@@ -150,7 +151,9 @@ def zeros_as_padding(statement):
 @reads(WRONG + "gradient-accumulation-replaces-a-large-batch")
 def accumulation(statement):
     assert core((1, 3, 5, 7), 3) != Matrix([*core((1, 3), 3), *core((5, 7), 3)])
-    statement.says("With layer normalization it does", "those of each micro-batch")
+    statement.says(
+        "With layer normalization and a loss that is a sum over the samples it does", "those of each micro-batch"
+    )
 
 
 @reads(WRONG + "with-batches-of-one-image-batch")

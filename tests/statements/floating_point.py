@@ -273,7 +273,9 @@ def the_arithmetic_in_bfloat16(statement):
     assert value(tie.split("=")[0]) == squares[1]
     assert value(tie.split("=")[1].split(r"\cdot")[1]) == spacing
     assert rounded(squares[1], 8) == value(to)
-    total, half = re.search(r"The sum \$([^$]*)\$ is there, its half \$(\d+)\$", statement.text).groups()
+    total, half = re.search(
+        r"The sum \$([^$]*)\$ is in the format, and so is its half \$(\d+)\$", statement.text
+    ).groups()
     assert chain_holds(total, {})
     assert (
         value(total.split("=")[0])

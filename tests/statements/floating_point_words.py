@@ -219,13 +219,14 @@ def three_offsets(statement):
 @reads("floating-point-wrong-a-variance-below-0-is-put")
 def a_variance_that_is_only_wrong(statement):
     start, step, wrong, right = re.search(
-        r"the row \$(\d+) \+ i/(\d+)\$ \{cite\}`burn-5607` gets \$(-[\d.]+)\$ for \$(-[\d.]+)\$", statement.text
+        r"row \$(\d+) \+ i/(\d+)\$ \{cite\}`burn-5607` then begins with \$(-[\d.]+)\$ instead of \$(-[\d.]+)\$",
+        statement.text,
     ).groups()
     row = (int(start) + np.arange(16) / int(step)).astype(np.float32)
     assert abs(float(core_one_pass(row, 1e-5)[0]) - float(wrong)) < 0.005
     assert abs(float(normalize(row)[0]) - float(right)) < 0.005
     assert start == "100"
-    statement.says("not the error", "a variance that is only wrong is not caught at all")
+    statement.says("not the error", "a variance that is wrong but positive is not caught at all")
 
 
 @reads("floating-point-wrong-inputs-in-bfloat16-cannot-need-more")

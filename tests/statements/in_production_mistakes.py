@@ -18,7 +18,7 @@ R = Rational
 
 @reads("in-production-wrong-padding-changes-the-output-of-bert")
 def the_length_of_the_batch(statement):
-    statement.says("cannot be the function", "shows in the last digits", "look at the attention mask")
+    statement.says("the function does not do that", "shows in the last digits", "look at the attention mask")
 
 
 @reads("in-production-wrong-then-padding-is-harmless-in-every")
@@ -37,7 +37,7 @@ def nan_times_0(statement):
     zero = float(re.search(r": \$(\d)\$ times NaN", statement.text)[1])
     assert zero == 0
     assert np.isnan(zero * np.nan)
-    statement.says("unless the padding holds NaN or infinity", "times NaN is NaN", "before adding")
+    statement.says("the padding must not hold NaN or infinity", "times NaN is NaN", "before adding")
 
 
 @reads("in-production-wrong-autocast-runs-layer-norm-in-float32")
@@ -56,14 +56,16 @@ def what_is_split_decides(statement):
     statement.says(
         "each has the same $d\\gamma$ already, and adding would multiply it", "each has a part, and not adding is"
     )
-    statement.says("decided by what is split, not by the name")
+    statement.says("decided by what is split", "not by the name")
 
 
 @reads("in-production-wrong-average-the-variances-of-the-shards")
 def averaged_variances(statement):
     assert (variance([1, 3]) + variance([101, 103])) / 2 < variance([1, 3, 101, 103])
     assert (variance([1, 3]) + variance([3, 1])) / 2 == variance([1, 3, 3, 1])
-    statement.says("forgets how the means differ", "always too small or right")
+    statement.says(
+        "forgets how the means differ", "For shards of the same size", "too small, unless all means are equal"
+    )
 
 
 @reads("in-production-wrong-a-layer-norm-with-a-huge")
@@ -86,7 +88,7 @@ def the_length_is_bounded(statement):
         bound = term(statement, "no entry of the core exceeds", names)
         assert bound - R(1, 10**6) < names["u"][0] <= bound
         assert codes(list(names["u"])) == codes(list(names["v"]))
-    statement.says("With a scale for each row it changes no code")
+    statement.says("dividing by the root changes no code")
 
 
 @reads("in-production-wrong-a-float16-engine-may-square-in")

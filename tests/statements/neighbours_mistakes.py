@@ -16,7 +16,7 @@ def a_shift_is_seen_unless_centred(statement):
     z, c = Matrix([1, 2, 4]), Matrix([5, 5, 5])
     assert not close(rms(z + c, EPS), rms(z, EPS))
     assert close(rms(layer(z, EPS)["v"], EPS), core(z, EPS))
-    statement.says("which sees a common shift", "the core once its input is centred")
+    statement.says("It sees a common shift", "the core once its input is centred")
 
 
 @reads("neighbours-wrong-group-normalization-with-one-group-is")
@@ -25,11 +25,11 @@ def one_group_is_the_layer_over_the_sample(statement):
     channels, places = sample.shape
     whole = core(list(sample), EPS)
     assert not close(whole[0], core(list(sample.col(0)), EPS)[0])
-    assert term(statement, "one for each of the", {"C": channels, "S": places}) == len(whole) != channels
+    assert term(statement, "the layer for each of the", {"C": channels, "S": places}) == len(whole) != channels
     statement.says("Without gain and bias it is true of the layer over the whole sample")
     beyond = re.search(r"For \$(S [^$]*)\$ it is not true of the layer over the channels", statement.text)[1]
     assert [chain_holds(beyond, {"S": Rational(size)}) for size in (1, places)] == [False, True]
-    statement.says("the parameters differ there as well", "theirs have one entry a channel")
+    statement.says("the parameters differ too", "a gain and a bias for each channel")
 
 
 @reads("neighbours-wrong-a-batch-of-one-is-a")
@@ -49,7 +49,7 @@ def the_sum_has_nothing_to_fold_into(statement):
     folded = A * Matrix.diag(*names[r"\gamma"]) * u + A * names[r"\beta"]
     assert close(A * y, folded) and not close(y + A * y, u + folded)
     assert re.search(r"With \$F\(x\) = Ax\$", statement.text)
-    statement.says("The first may be folded, the second has no matrix")
+    statement.says("The first path may be folded, the second has no matrix")
 
 
 @reads("pre-post")

@@ -53,7 +53,7 @@ def the_variance_of_the_core_is_1_without_epsilon(statement):
 
 @reads("settled-divisor")
 def the_sample_deviation_shortens_the_core(statement):
-    statement.says("**False.** By $d$", "the worst at $d = 2$")
+    statement.says("**False.** The divisor is $d$", "the worst at $d = 2$")
     factors = []
     for z in ((0, 2), SPREAD, (1, 2, 3, 5)):
         names = layer(z, 0)
@@ -158,7 +158,7 @@ def a_shift_of_the_raw_input_acts_through_the_weights(statement):
 
 @reads("settled-scale")
 def a_scale_divides_epsilon(statement):
-    statement.says("changes no core", "hold no $")
+    statement.says("changes no core", "contain no $")
     holds(statement, 1, layer(SPREAD, 0), end="The paper")
     for a in (R(1, 2), 3):
         names = layer(SPREAD, 2, a=a)

@@ -120,7 +120,9 @@ def contributions(statement):
     assert same(whole["u"], sum((one["v"] for one in parts), sympy.zeros(3, 1)) / sympy.sqrt(whole["q"] + 1))
     assert not same(whole["u"], parts[0]["u"] + parts[1]["u"])
     assert statement.text.count(r"x_1 + \dots + x_k") == 2
-    statement.says("**False.** Each has a root of its own", "the root of the whole sum", "as the root would be another")
+    statement.says(
+        "**False.** Each has a root of its own", "the root of the whole sum", "since the root would then be another"
+    )
 
 
 @reads("settled-vmap")
@@ -142,7 +144,7 @@ def two_orders_of_adding(statement):
     row = [np.float32(int(entry)) for entry in term(statement, "each addition rounds")]
     assert int((row[0] + row[1]) + row[2]) != int(row[0] + (row[1] + row[2]))
     statement.says("**False.** They may add in another order", "in float32 return the same bits")
-    statement.says("ask for the same order", "adds up to two different numbers", "of the largest coordinate")
+    statement.says("need the same order", "adds up to two different numbers", "of the largest coordinate")
 
 
 @reads("settled-channels-last")

@@ -19,7 +19,7 @@ def transposed_tables(statement):
 @reads("settled-bn-transformer")
 def later_words_are_seen(statement):
     assert core((1, 2, 0), 1)[0] != core((1, 2, 5), 1)[0]
-    statement.says("lets no output depend on later words", "the last input can be computed from the earlier outputs")
+    statement.says("lets no output depend on later words", "computed from the earlier cores and one earlier input")
     statement.says("does none of this")
 
 
@@ -137,7 +137,7 @@ def statistics_of_devices(statement):
 @reads("settled-bn-relu")
 def before_or_after_a_relu(statement):
     assert sum(core((-1, 1, 3), 1)) == term(statement, "the values have the mean")
-    statement.says("on each set", "with the ReLU last, none is negative", "is a question of experiment")
+    statement.says("on each set", "with the ReLU last, none is negative", "is for experiments to decide")
 
 
 @reads("settled-bn-freeze")

@@ -186,7 +186,7 @@ def the_price_of_exchanging_eps(statement):
     new, old = (
         value(text)
         for text in re.search(
-            r"at least 1, \$([^$]*)\$ in the place of \$\\varepsilon = ([^$]*)\$", statement.text
+            r"at least 1, \$([^$]*)\$ in place of \$\\varepsilon = ([^$]*)\$", statement.text
         ).groups()
     )
     part = R(int(re.search(r"at most \$(\d)\$ millionths", statement.text)[1]), 10**6)

@@ -49,7 +49,7 @@ def a_frozen_root(statement):
     names = layer((1, 2, 6), R(1, 3)) | {r"\sigma": R(5)}
     factor = term(statement, "the core comes out", names)
     assert same(factor * names["u"], names["v"] / 5)
-    statement.says("fold and the division stays", "lost $0.03$ in its loss", "times as long as it should")
+    statement.says("fold and the division stays", "then rose by $0.03$", "times as long as it should")
 
 
 @reads("settled-shards")

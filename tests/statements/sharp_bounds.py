@@ -220,7 +220,7 @@ def constant(d):
 
 @reads("sharp-max-norm")
 def the_constant_in_the_largest_coordinate(statement):
-    texts = {name: re.search(rf"{name}_m &?= (.*?)(?:, \\qquad| \. \\end)", statement.text)[1] for name in "AB"}
+    texts = {name: re.search(rf"{name}_m &?= (.*?)(?:, \\\\| \. \\end)", statement.text)[1] for name in "AB"}
     for d in (2, 3, 5, 60):
         for m in {1, d // 2, d - 1}:
             a, b, top = inner(d, m)
@@ -397,7 +397,7 @@ def the_norm_on_a_row_of_variance_1(statement):
     assert operator_norm(names["J"]) < term(statement, "the norm is below")
     assert close(operator_norm(names["J"]), term(statement, "the norm is below"), R(1, 10**5))
     assert holds(statement, 1, names)
-    statement.says("for being not Lipschitz")
+    statement.says("because it is not Lipschitz")
 
 
 @reads("sharp-bounds-wrong-one-norm-is-as-good-as")
@@ -421,4 +421,4 @@ def a_subtracted_branch(statement):
     assert 1 + abs(s) / sqrt(eps) == term(statement, "the bound says")
     slopes = [1, *[1 + s_slope(s, eps, k) for k in range(9)]]
     assert max(abs(slope) for slope in slopes) == term(statement, "the constant is")
-    statement.says("in fact no")
+    statement.says("gives the same bound for both, but the constants differ")

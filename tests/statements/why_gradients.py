@@ -232,7 +232,7 @@ def the_term_is_there_and_is_0(statement):
 
 
 @reads("why-it-works-wrong-mean-and-variance-are-just-numbers")
-def too_long(statement):
+def never_shorter(statement):
     names = backward((1, 2, 4), (1, 0, 0), 0)
     assert value(statement.tex("$dz$ is"), names).norm().evalf(30) > names["dz"].norm().evalf(30)
-    statement.says("too long")
+    statement.says("never shorter than the gradient")

@@ -423,8 +423,8 @@ def flat_by_scale(statement):
 def the_effective_step_jumps(statement):
     names = {"W": Matrix([3, 4])}
     assert term(statement, "multiplies the effective step by", names) == 25
-    assert chain_holds(statement.tex("The function, at"), {r"\varepsilon": 0})
-    statement.says("The function, at $\\varepsilon = 0$, no")
+    assert chain_holds(statement.tex("changes nothing. |"), {r"\varepsilon": 0})
+    statement.says("At $\\varepsilon = 0$ it does not change the function")
 
 
 @reads("why-it-works-wrong-weight-decay-on-the-matrix-in")
