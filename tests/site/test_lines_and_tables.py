@@ -146,7 +146,11 @@ TABLES = """() => [...document.querySelectorAll(".table-scroll")].map((box) => [
 
 
 @pytest.mark.parametrize(
-    "page", ["backward-pass", "conventions", "floating-point", "gain", "jacobian", "layer-normalization", "sensitivity"]
+    "page",
+    [
+        *("backward-pass", "conventions", "epsilon", "floating-point", "gain", "jacobian"),
+        *("layer-normalization", "one-page", "sensitivity"),
+    ],
 )
 def test_no_table_of_short_cells_is_cut_on_a_telephone_and_its_columns_have_names_without_tex(visit, page):
     tables = visit(f"book/{page}.html", width=360).evaluate(TABLES)
