@@ -16,6 +16,8 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 STATEMENTS = tuple(NODE_TYPES.values())
 # A cell with more letters than this holds prose.
 PROSE = 30
+# A line of a table on a phone has room for about so many signs.
+PHONE = 34
 ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "th": "columnheader", "td": "cell"}
 
 
@@ -98,11 +100,31 @@ class Boxes(SphinxPostTransform):
 
 
 def columns_of(table):
-    """The words above the columns, of a table with three or more of which two hold prose."""
+    """The words above the columns of a table with three or more: two of prose, or all too wide for a phone."""
     head, *rows = table.findall(nodes.row)
-    longest = [max(map(letters, column)) for column in zip(*rows, strict=True)]
-    prose = sum(length > PROSE for length in longest)
-    return [cell.astext() for cell in head] if len(longest) > 2 and prose > 1 else None
+    names = [cell.astext() for cell in head]
+    columns = list(zip(*rows, strict=True))
+    prose = sum(max(map(letters, column)) > PROSE for column in columns)
+    in_words = sum(any(map(has_words, column)) for column in columns)
+    width = sum(max(map(longest_word, column)) for column in zip(head, *rows, strict=True))
+    too_wide = all(names) and in_words > 1 and width > PHONE
+    return names if len(columns) > 2 and (prose > 1 or too_wide) else None
+
+
+def words(cell):
+    texts = [text for text in cell.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
+    return [word for text in texts for word in text.split()]
+
+
+def has_words(cell):
+    return any(letter.isalpha() for word in words(cell) for letter in word)
+
+
+def longest_word(cell):
+    """The signs of the longest word of a cell. A formula may be broken behind a relation or a comma."""
+    formulas = [re.sub(r"\\[a-zA-Z]+|\\.", "x", formula.astext()) for formula in cell.findall(nodes.math)]
+    pieces = [piece for tex in formulas for piece in re.split("[=<>,]", re.sub(r"[{}^_ ]", "", tex))]
+    return max(map(len, words(cell) + pieces), default=0)
 
 
 def letters(cell):

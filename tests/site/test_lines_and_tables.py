@@ -1,5 +1,7 @@
 """Where lines end, and what becomes of wide tables on a telephone."""
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -137,6 +139,53 @@ def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(vis
 
 
 # Where the lines of displays end: the TeX and what stands before, unless what belongs together is wider than a line.
+TABLES = """() => [...document.querySelectorAll(".table-scroll")].map((box) => [
+  box.scrollWidth - box.clientWidth, box.textContent.trim().slice(0, 60),
+  [...box.querySelectorAll("td[data-column]")].some((cell) => cell.dataset.column.includes("\\\\")),
+])"""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("backward-pass", "conventions", "epsilon", "floating-point", "gain", "jacobian"),
+        *("layer-normalization", "one-page", "sensitivity"),
+    ],
+)
+def test_no_table_of_short_cells_is_cut_on_a_telephone_and_its_columns_have_names_without_tex(visit, page):
+    tables = visit(f"book/{page}.html", width=360).evaluate(TABLES)
+    assert tables and [words for over, words, tex in tables if over > 0 or tex] == []
+
+
+def test_the_table_of_the_frameworks_is_whole_on_a_screen_of_1280_pixels(visit):
+    tables = visit("book/conventions.html").evaluate(TABLES)
+    assert [words for over, words, _ in tables if over > 0] == []
+
+
+def test_on_a_telephone_the_lines_of_a_broken_display_do_not_touch(visit):
+    tab = visit("book/geometry.html", width=360)
+    pieces = tab.locator("#two-points .katex-display .katex-base:not(.katex-base .katex-base)").evaluate_all(
+        "(all) => all.map((piece) => piece.getBoundingClientRect().toJSON())"
+    )
+    ends = [(one, other) for one, other in pairwise(pieces) if other["left"] < one["right"] - 1]
+    assert len(ends) > 1
+    for one, other in ends:
+        assert other["top"] >= one["bottom"] + 3
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("width", [360, 1000])
+def test_at_the_foot_the_way_back_to_the_top_covers_nothing(visit, width, script):
+    tab = visit("book/gain.html", width=width, java_script_enabled=script)
+    back = tab.get_by_text("Back to top")
+    tab.keyboard.press("End")
+    expect(back).to_be_in_viewport()
+    expect(tab.locator("footer")).to_be_in_viewport(ratio=0.9)
+    place, text, foot = (part.bounding_box() for part in (back, tab.locator("main"), tab.locator("footer")))
+    assert text["y"] + text["height"] <= place["y"]
+    assert place["y"] + place["height"] <= foot["y"]
+
+
 ENDS = """() => [...document.querySelectorAll(".katex-display > .katex")].flatMap((display) => {
   const pieces = [...display.querySelectorAll(".katex-base")];
   const boxes = pieces.map((piece) => piece.getBoundingClientRect());

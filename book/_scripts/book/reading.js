@@ -24,11 +24,17 @@
   // Heights are fractions of a pixel: at the very foot it may be less than the whole.
   if (list) new IntersectionObserver(mark, { threshold: 0.9 }).observe(foot);
 
-  // The way back to the top is not offered at the top.
+  // The way back to the top is not offered at the top. (An observer sometimes misses a jump over many screens.)
   const toTop = find(".to-top");
-  new IntersectionObserver(([{ isIntersecting }]) => {
-    toTop.hidden = isIntersecting;
-  }).observe(find("h1"));
+  const title = find("h1");
+  toTop.hidden = true;
+  addEventListener(
+    "scroll",
+    () => {
+      toTop.hidden = title.getBoundingClientRect().bottom > 0;
+    },
+    { passive: true },
+  );
 
   // Each sheet of paper names the page and its address. Said earlier it would have the whole page styled once more.
   const nameSheets = () => {

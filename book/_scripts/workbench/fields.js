@@ -33,10 +33,10 @@
     },
     {
       name: "dtype",
-      label: "Its dtype, and the gradients’",
+      label: "Dtype of output and gradients",
       options: ["", "float64", "float32", "float16", "bfloat16"],
       start: "",
-      help: "Sets how near is near enough. As printed: the one named in the print-out, or seen from its digits.",
+      help: "Sets the tolerance. As printed: the dtype named in the print-out, or seen from its digits.",
     },
     { name: "shift", label: "c, a common shift", start: "", help: "Added to all entries of z." },
     {
