@@ -31,7 +31,7 @@ def main(folder):
     target = folder / "_build" / "pdf" / "layer-normalization-book.pdf"
     target.parent.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright.chromium)
         page = browser.new_page(color_scheme="light")
         page.goto((built / "one-page.html").as_uri())
         page.evaluate("document.title = document.querySelector('h1').firstChild.textContent")

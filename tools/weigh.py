@@ -173,7 +173,7 @@ def main():
     print(f"{'page':24}", *(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
     missed = []
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright.chromium)
         for page in sys.argv[1:] or dict.fromkeys(fact["page"] for fact in facts.values()):
             mine, theirs = (measure(browser, f"{host}/book/{page}.html") for host in (ours, stock))
             pairs = [f"{cell(a, 5)}/{cell(b, 1)}" for a, b in zip(mine, theirs, strict=True)]

@@ -10,6 +10,8 @@ const PLAIN = "mord mrel mbin mop mopen mclose mpunct minner mtight msupsub text
 // KaTeX's sizes of letters, and how far the first line of a box of its reaches above and below, in the size of its text.
 const SIZES = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.44, 1.728, 2.074, 2.488];
 const [ABOVE, BELOW] = [0.87, 0.25];
+// The most signs of a formula in a paragraph that are kept on one line: what is two thirds of a telephone wide.
+const LONGEST = 24;
 
 const number = (length) => parseFloat(length ?? "0");
 const em = (length) => `${+length.toFixed(4)}em`;
@@ -109,25 +111,36 @@ const opens = (node) => count(node, brackets("mopen")) - count(node, brackets("m
 // The bars around a length or a number are the same on both sides.
 const bars = (node) => count(node, (part) => (has(part, "mtight") ? 0 : (part.text?.match(/[∣∥]/g)?.length ?? 0)));
 
-// The formulas of a display, which end with a place for a break, in the pieces between which a line may end: none
-// within parentheses or bars.
-function formulasOf(pieces) {
-  const formulas = [[]];
-  let held = [];
+// The pieces, between which a line may end, in groups: none ends within parentheses or bars.
+function together(pieces) {
+  const groups = [];
   let inside = 0;
   let between = 0;
-  pieces.forEach((piece, at) => {
-    const end = piece.children.findLastIndex((part) => has(part, "allowbreak"));
-    if (end > 0) piece.children.length = end - 1; // without the wide space, which book.css sets
-    held.push(piece);
+  for (const piece of pieces) {
+    if (inside <= 0 && between % 2 === 0) groups.push([]);
+    groups.at(-1).push(piece);
     inside += opens(piece);
     between += bars(piece);
-    if ((inside <= 0 && between % 2 === 0) || at === pieces.length - 1) {
-      formulas.at(-1).push(held.length > 1 ? around(held, "held") : piece);
-      held = [];
-    }
+  }
+  return groups;
+}
+
+// In a paragraph what is in parentheses is one piece, unless it may be wider than a telephone.
+const inText = (group) =>
+  group.reduce((sum, piece) => sum + count(piece, (part) => part.text?.length ?? 0), 0) > LONGEST
+    ? group
+    : [Object.assign(group[0], { children: group.flatMap((piece) => piece.children) })];
+
+// The formulas of a display, each of which ends with a wide space and a place for a break.
+function formulasOf(pieces) {
+  const formulas = [[]];
+  for (const group of together(pieces)) {
+    const { children } = group.at(-1);
+    const end = children.findLastIndex((part) => has(part, "allowbreak"));
+    if (end > 0) children.length = end - 1; // book.css sets their distance
+    formulas.at(-1).push(group.length > 1 ? around(group, "held") : group[0]);
     if (end > 0) formulas.push([]);
-  });
+  }
   return formulas;
 }
 
@@ -136,9 +149,9 @@ function picture(tex, display) {
   const breakable = display ? tex.replace(/\\q?quad\b/g, "$&\\allowbreak ") : tex;
   const tree = katex.__renderToDomTree(breakable, { displayMode: display, strict: "error", output: "html" });
   const whole = (display ? tree.children[0] : tree).children[0];
-  const formulas = display ? formulasOf(whole.children) : [whole.children];
+  const formulas = display ? formulasOf(whole.children) : [together(whole.children).flatMap(inText)];
   if (formulas.length > 1) whole.classes.push("parts");
-  for (const piece of formulas.flat(2)) {
+  for (const piece of formulas.flat()) {
     for (const one of has(piece, "held") ? piece.children : [piece]) one.children = lean(one.children);
   }
   whole.children = formulas.length > 1 ? formulas.map((formula) => around(formula)) : formulas[0];

@@ -18,7 +18,7 @@ import onnxruntime
 import torch
 
 RECORD = Path(__file__).parents[2] / "book" / "_records" / "conventions.txt"
-HEADS = ("layer", "$\\varepsilon$ by default", "computes", "gain", "bias", "two axes", "float16 gives")
+HEADS = ("layer", "epsilon by default", "computes", "gain", "bias", "two axes", "float16 gives")
 # The last coordinate of the core of (0, 2) at eps = 3, by what computes it: fact convention-probe
 FORMS = {
     "the core": 1 / 2,

@@ -21,6 +21,14 @@ PREFIX = urlsplit(os.environ.get("BOOK_URL", "")).path.rstrip("/")
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 
+# Lays out what book.css leaves until it comes near: a test sees what a reader sees who has come everywhere.
+WHOLE = """
+const everywhere = new CSSStyleSheet();
+everywhere.replaceSync("* { content-visibility: visible !important; }");
+document.adoptedStyleSheets.push(everywhere);
+"""
+
+
 def build(source, target):
     """Builds the book as `make book` does; returns the finished process."""
     program = Path(sys.executable).with_name("jupyter-book")
@@ -77,20 +85,22 @@ def browser():
     if not found():
         (pytest.fail if "CI" in os.environ else pytest.skip)(ADVICE)
     with sync_playwright() as playwright:
-        chromium = launch(playwright)
+        chromium = launch(playwright.chromium)
         yield chromium
         chromium.close()
 
 
 @pytest.fixture
 def visit(browser, address, built):
-    """Opens a page in a context of its own. Whatever goes wrong there by the end of the test fails the test."""
+    """Opens a page in a context of its own, laid out as a whole. What goes wrong there by the end fails the test."""
     complaints, contexts = [], []
 
-    def visit(page, width=1280, from_file=False, **options):
+    def visit(page, width=1280, from_file=False, whole=True, **options):
         # Without motion nothing has to be waited for.
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **options)
         contexts.append(context)
+        if whole:
+            context.add_init_script(WHOLE)
         tab = context.new_page()
         home = built.as_uri() if from_file else address
 

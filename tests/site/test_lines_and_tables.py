@@ -162,6 +162,29 @@ def test_no_line_of_a_display_ends_within_parentheses_or_bars(visit):
         assert words.count("∣") % 2 == words.count("∥") % 2 == 0, tex
 
 
+# Where the lines of formulas in a paragraph end: what stands before and what behind.
+TORN = """() => [...document.querySelectorAll("main span.math")].filter((formula) => formula.checkVisibility())
+  .flatMap((formula) => {
+    const pieces = [...formula.querySelectorAll(".katex-base")];
+    const boxes = pieces.map((piece) => piece.getBoundingClientRect());
+    const words = (some) => some.map((piece) => piece.textContent).join("");
+    return pieces.slice(1).flatMap((piece, at) => boxes[at + 1].left < boxes[at].right - 1
+      ? [[words(pieces.slice(0, at + 1)), words(pieces.slice(at + 1))]] : []);
+  })"""
+
+
+def test_a_short_formula_in_a_paragraph_is_not_torn_within_parentheses(visit):
+    torn = []
+    for page in ("epsilon", "shift-invariance", "settled"):
+        tab = visit(f"book/{page}.html", width=360)
+        tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+        torn += tab.evaluate(TORN)
+    assert len(torn) > 40
+    within = [(before, behind) for before, behind in torn if before.count("(") > before.count(")")]
+    short = [before + behind for before, behind in within if len(before[before.index("(") :] + behind) <= 20]
+    assert short == []
+
+
 def test_formulas_of_a_display_stand_side_by_side_where_there_is_room(visit):
     tab = visit("book/in-production.html", width=360)
     mean, sum_of_squares = tab.locator(".katex-display .parts").first.locator(":scope > span").all()[:2]

@@ -133,17 +133,22 @@ def slider(tab, name, copy=0):
     return tab.locator(".ln-slider").nth(2 * NAMES.index(name) + copy)
 
 
+FRAME = """(control) => {
+  const printed = control.closest(".ln-slider").querySelector(".value").textContent;
+  return [Number(control.value), printed, control.ariaValueText, Number(control.max)];
+}"""
+
+
 def frames(figure):
     """(frame, text in print, text spoken) of all frames, from the first to the last by keyboard."""
-    control = figure.get_by_role("slider")
-    control.focus()
+    control = figure.get_by_role("slider").element_handle()
     control.press("Home")
     while True:
-        frame = int(control.input_value())
-        yield frame, figure.locator(".value").text_content(), control.get_attribute("aria-valuetext")
-        if frame == int(control.get_attribute("max")):
+        *seen, last = control.evaluate(FRAME)
+        yield seen
+        if seen[0] == last:
             return
-        control.press("ArrowRight")
+        figure.page.keyboard.press("ArrowRight")
 
 
 @pytest.mark.parametrize("name", NAMES)

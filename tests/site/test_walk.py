@@ -203,6 +203,7 @@ def for_everyone(tab, every_rule):
     yield from (f"cut without a sign: {text}" for text in tab.evaluate(CUT_SILENTLY))
     tab.evaluate(ONE_WORD_A_FORMULA)
     tab.evaluate(Axe().axe_script)
+    tab.evaluate("axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-kind]' }] })")
     # The lists beside the text scroll by themselves; whole, none of their links is covered.
     tab.add_style_tag(
         content="#chapters, .sections { position: static; height: auto; max-height: none; overflow: visible }"
@@ -219,18 +220,13 @@ def for_everyone(tab, every_rule):
 
 def by_axe(tab, width, theme, every_rule):
     # In the dark only colours differ, and on a telephone only what fits.
-    if width == 1280 or every_rule:
+    whole = width == 1280 or every_rule
+    if whole:
         tab.evaluate(ONE_TEXT_OF_EACH_KIND)
-        yield from faults_of(tab, width, theme, "[data-kind]", runOnly=["color-contrast"])
-    if theme == "light" and (width == 1280 or every_rule):
-        yield from faults_of(tab, width, theme, rules={"color-contrast": {"enabled": False}})
-    elif theme == "light":
-        yield from faults_of(tab, width, theme, runOnly=["scrollable-region-focusable"])
-
-
-def faults_of(tab, width, theme, within=None, **options):
-    asked = {"resultTypes": ["violations", "incomplete"], **options}
-    found = tab.evaluate("([within, options]) => axe.run(within ?? document, options)", [within, asked])
+    rules = ["color-contrast"] if theme == "dark" else [] if whole else ["scrollable-region-focusable"]
+    found = tab.evaluate(
+        "axe.run", {"resultTypes": ["violations", "incomplete"], **({"runOnly": rules} if rules else {})}
+    )
     unsure = [fault for fault in found["incomplete"] if fault["id"] == "color-contrast"]
     for fault in found["violations"] + unsure:
         for node in fault["nodes"]:

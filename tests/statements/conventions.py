@@ -273,7 +273,7 @@ def the_option_is_a_third_function(statement):
 @reads("conventions-wrong-an-unused-bias-does-no-harm")
 def a_bias_of_0_adds_nothing(statement):
     assert given(statement, r"\beta") == 0
-    statement.says("An unused bias does no harm", "will not stay zero")
+    statement.says("An unused bias does no harm", "in general does not stay zero")
 
 
 @reads("conventions-wrong-the-export-passed-its-test-so")

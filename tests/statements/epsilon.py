@@ -361,7 +361,7 @@ def the_larger_of_variance_and_epsilon(statement):
     assert norm(third(2 * z) - third(z / 2)) <= norm(z * Rational(3, 2)) * bound
     assert bound == 1 / sqrt(eps)
     statement.says(
-        "other values at every", "no longer answers", "there is no derivative", "The bound $1/\\sqrt\\varepsilon$ stays"
+        "other values at every", "longer depends on", "there is no derivative", "The bound $1/\\sqrt\\varepsilon$ stays"
     )
 
 

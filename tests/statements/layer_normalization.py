@@ -174,7 +174,7 @@ def the_axes_decide(statement):
     whole = core(Rational(1, 10**6), list(image))
     by_pixel = [core(Rational(1, 10**6), list(image.col(pixel))) for pixel in range(2)]
     assert whole[0] != by_pixel[0][0]
-    statement.says("all its pixels", "Both are in use", "does not decide it", "they have to be said")
+    statement.says("all its pixels", "Both are in use", "does not decide it", "they have to be stated")
 
 
 @reads("layer-normalization-wrong-the-mean-is-not-subtracted-a")
@@ -187,7 +187,7 @@ def the_uncentred_function(statement):
 
 @reads("layer-normalization-wrong-an-epsilon-that-rounds-to-zero")
 def a_constant_row_without_epsilon(statement):
-    eps = value(statement, "set it to", {})
+    eps = value(statement, "turned it into", {})
     assert not defined(eps, [3, 3, 3])
     assert core(Rational(1, 10**6), [3, 3, 3])[0] == value(statement, "gives", {})
     check(statement, "refuses", {r"\varepsilon": eps})

@@ -256,12 +256,12 @@ def a_long_input_with_the_same_jacobian(statement):
     assert same(near["J"], far["J"])
     bounds = []
     for names in (near, far):
-        bound = evaluate(re.search(r"O\((.*)\)", statement.tex("writes"))[1], {**names, "x": names["z"]})
+        bound = evaluate(re.search(r"O\((.*)\)", statement.tex("says"))[1], {**names, "x": names["z"]})
         bounds.append(number(bound))
         assert same(sqrt(3) / norm(names["v"]), norm(names["J"]))
     assert bounds[0] > 10**5 * bounds[1]
     statement.says("Only the second of the two quotients below")
-    assert statement.tex("writes").startswith(r"\|J\|_2 = O")
+    assert statement.tex("says").startswith(r"\|J\|_2 = O")
     # A mean far below zero is at most any multiple of the root, but the input is as long: the size counts.
     below = setting(z - 10**6 * sympy.ones(3, 1), eps)
     spread = value(statement, "fixed multiple of", below)
