@@ -274,6 +274,17 @@ def test_facts_named_in_a_reason_why_a_proof_is_not_formal_are_links(visit):
     assert plain.count() and plain.get_by_role("link").count() == 0
 
 
+@pytest.mark.parametrize("page", ["attention-and-expressivity", "in-production", "sharp-bounds"])
+def test_no_formula_must_be_scrolled_on_a_screen_of_1280_pixels(visit, page):
+    tab = visit(f"book/{page}.html", width=1280)
+    tab.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    displays = tab.locator("main div.math .katex-display")
+    cut = displays.evaluate_all(
+        "(all) => all.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent.slice(0, 80))"
+    )
+    assert displays.count() > 10 and cut == []
+
+
 def test_on_a_telephone_long_names_of_files_and_functions_end_a_line_between_words(visit):
     proofs = visit("book/machine-checked.html", width=360)
     boxes = proofs.locator(".table-scroll").evaluate_all("(all) => all.map((b) => b.scrollWidth - b.clientWidth)")
