@@ -138,7 +138,6 @@ def test_a_display_of_several_formulas_goes_on_in_the_next_line_between_them(vis
     assert all("quad" in tex and "allowbreak" not in tex for tex, _ in displays)
 
 
-# Where the lines of displays end: the TeX and what stands before, unless what belongs together is wider than a line.
 TABLES = """() => [...document.querySelectorAll(".table-scroll")].map((box) => [
   box.scrollWidth - box.clientWidth, box.textContent.trim().slice(0, 60),
   [...box.querySelectorAll("td[data-column]")].some((cell) => cell.dataset.column.includes("\\\\")),
@@ -186,6 +185,7 @@ def test_at_the_foot_the_way_back_to_the_top_covers_nothing(visit, width, script
     assert place["y"] + place["height"] <= foot["y"]
 
 
+# Where the lines of displays end: the TeX and what stands before, unless what belongs together is wider than a line.
 ENDS = """() => [...document.querySelectorAll(".katex-display > .katex")].flatMap((display) => {
   const pieces = [...display.querySelectorAll(".katex-base")];
   const boxes = pieces.map((piece) => piece.getBoundingClientRect());
