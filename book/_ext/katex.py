@@ -123,9 +123,9 @@ def place_of(source, line, words):
     return f"{source}:{line}"
 
 
-def write_font(font, signs, target):
-    """A font of KaTeX with these signs alone, made once: a phone waits for what is in it before it shows a word."""
-    kept = font.parents[4] / f"{font.stem}-{hashlib.sha256(signs.encode()).hexdigest()[:16]}.woff2"
+def write_font(font, signs, home, target):
+    """A font of KaTeX with these signs alone, made once and kept: a phone waits for it before it shows a word."""
+    kept = home / f"{font.stem}-{hashlib.sha256(signs.encode()).hexdigest()[:16]}.woff2"
     if not kept.exists():
         options = subset.Options(flavor="woff2")
         letters = subset.load_font(font, options)
@@ -159,7 +159,7 @@ def write_style(formulas, wanted, target):
             return ""
         name = re.search(r"fonts/([\w-]+\.woff2)", match[0])[1]
         place = f"fonts/{name}"
-        write_font(dist / place, signs, target / place)
+        write_font(dist / place, signs, formulas.modules.parent, target / place)
         if name in FIRST:
             place = f"data:font/woff2;base64,{b64encode((target / place).read_bytes()).decode()}"
         return re.sub(r"src:[^}]+", f'src:url({place}) format("woff2")', match[0])
